@@ -1,0 +1,47 @@
+# Every target sets up what it needs first; see `make help`.
+VENV   := .venv
+PY     := $(VENV)/bin/python
+READY  := $(VENV)/.ready
+RUNS   ?=
+JOBS   ?=
+CONFIG ?=
+OPTIONS = $(if $(RUNS),--runs $(RUNS)) $(if $(JOBS),--jobs $(JOBS))
+
+.DEFAULT_GOAL := help
+.PHONY: help env table1 table1-corrected replay run test test-slow lint clean
+
+help:  ## list the targets
+	@echo "usage: make TARGET [RUNS=500] [JOBS=1]"
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+env: $(READY)  ## create .venv with the pinned packages and splitlab installed
+
+$(READY): requirements.txt pyproject.toml scripts/setup_env.sh
+	@sh scripts/setup_env.sh $(VENV)
+	@touch $(READY)
+
+table1: $(READY)  ## Table 1 of the paper: win percentages for Gini, beside the published ones
+	@$(PY) -m experiments.table1 $(OPTIONS)
+
+table1-corrected: $(READY)  ## Table 1 with PCext as its authors defined it
+	@$(PY) -m experiments.table1_corrected $(OPTIONS)
+
+replay: $(READY)  ## the authors' own random tables for n = 12, digit for digit
+	@$(PY) -m experiments.replay $(OPTIONS)
+
+run: $(READY)  ## your own experiment: make run CONFIG=my.yaml
+	@test -n "$(CONFIG)" || { echo "make run needs a config: make run CONFIG=my.yaml" >&2; exit 2; }
+	@$(PY) -m splitlab.cli run "$(CONFIG)" $(OPTIONS)
+
+test: $(READY)  ## all tests but the long statistical ones
+	@$(PY) -m pytest -m "not slow"
+
+test-slow: $(READY)  ## the long statistical checks
+	@$(PY) -m pytest -m slow
+
+lint: $(READY)  ## ruff and mypy
+	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy
+
+clean:  ## remove results (results/reference stays), caches and .venv
+	@find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} +
+	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,40 @@
+"""What the experiments share: their options, where configs are, and running one from config to printed table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from splitlab.cli import DIFFERS, DONE, Parser, add_run_options, guarded
+from splitlab.montecarlo.study import Results, run
+from splitlab.report.compare import judge
+from splitlab.report.tables import text_of, write_tables
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "results" / "reference"
+
+Notes = Callable[[Results], tuple[str, ...]]
+
+
+def no_notes(results: Results) -> tuple[str, ...]:
+    """For experiments without footnotes."""
+    return ()
+
+
+def main(name: str, heading: str, notes: Notes = no_notes) -> int:
+    """Run ``configs/NAME.yaml`` with the command line's options and print its tables; 1 if a number differs."""
+    parser = Parser(prog=f"python -m experiments.{name}", description=heading)
+    add_run_options(parser)
+    return guarded(f"experiments.{name}", _run, parser.parse_args(), name, heading, notes)
+
+
+def _run(args: argparse.Namespace, name: str, heading: str, notes: Notes) -> int:
+    folder = args.out or ROOT / "results" / name
+    results = run(ROOT / "configs" / f"{name}.yaml", runs=args.runs, jobs=args.jobs, out=folder, say=sys.stderr)
+    write_tables(results, folder, notes(results))
+    print(f"{heading}\n{'=' * len(heading)}\n")
+    print(text_of(results, notes(results)))
+    print(f"results in {folder}", file=sys.stderr)
+    return DONE if judge(results).agrees else DIFFERS

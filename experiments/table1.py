@@ -1,0 +1,18 @@
+"""Table 1 of the paper: percentage of tables on which each method wins, Gini. Run with ``make table1``."""
+
+from __future__ import annotations
+
+import sys
+
+from experiments.artefact import main
+from experiments.finding import pcext_footnote
+from splitlab.montecarlo.study import Results
+
+
+def notes(results: Results) -> tuple[str, ...]:
+    """The footnote of the PCext column."""
+    return (pcext_footnote("table1", "table1_corrected"),)
+
+
+if __name__ == "__main__":
+    sys.exit(main("table1", "Table 1. Percentage of wins, Gini: ours beside the paper's", notes))

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Create the virtual environment $1 with the pinned packages and splitlab itself (editable).
+set -eu
+venv=$1
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+find_python() {
+    for candidate in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11 python; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+            echo "$candidate"
+            return 0
+        fi
+    done
+    echo "splitlab needs Python 3.11 or newer; none was found (name one: make PYTHON=/path/to/python3 ...)" >&2
+    return 1
+}
+
+quietly() {
+    if ! "$@" >"$log" 2>&1; then
+        cat "$log" >&2
+        echo "setting up $venv failed at: $*" >&2
+        exit 1
+    fi
+}
+
+python=$(find_python)
+echo "setting up $venv with $("$python" --version) (once; takes a minute or two) ..." >&2
+quietly "$python" -m venv --clear "$venv"
+quietly "$venv/bin/python" -m pip install --disable-pip-version-check --quiet -r requirements.txt
+quietly "$venv/bin/python" -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .

@@ -1,0 +1,38 @@
+"""splitlab: Monte Carlo experiments on splitting nominal attributes into two groups of small impurity.
+
+>>> import splitlab
+>>> splitlab.split([[5, 0], [0, 5], [4, 1]]).left.tolist()
+[True, False, True]
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from splitlab.splitters import splitters
+
+if TYPE_CHECKING:
+    from splitlab.api import Split, split
+    from splitlab.montecarlo.study import Results, run
+
+__version__ = "0.1.0"
+__all__ = ["Results", "Split", "run", "split", "splitters"]
+
+# Loaded on first use: numba and pandas take their time, and `splitlab --help` needs neither.
+_LAZY = {
+    "split": "splitlab.api",
+    "Split": "splitlab.api",
+    "run": "splitlab.montecarlo.study",
+    "Results": "splitlab.montecarlo.study",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'splitlab' has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LAZY])

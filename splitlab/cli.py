@@ -1,0 +1,198 @@
+"""The command line. Everything heavy is imported by the command that needs it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+DONE, DIFFERS, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with one line per error."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one line and leave with exit code 2."""
+        self.exit(WRONG_INPUT, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+def parser() -> Parser:
+    """The commands and their options."""
+    top = Parser(prog="splitlab", description="Monte Carlo experiments on binary splits of nominal attributes.")
+    top.add_argument("--version", action="version", version=_version())
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_run(commands)
+    report = commands.add_parser("report", help="write all tables of a results folder from its stored runs")
+    report.add_argument("dir", type=Path, metavar="DIR")
+    compare = commands.add_parser("compare", help="hold the results against the published numbers; 1 if any differs")
+    compare.add_argument("dir", type=Path, metavar="DIR")
+    _add_replay(commands)
+    _add_split(commands)
+    commands.add_parser("list", help="show all splitters and impurities")
+    return top
+
+
+def _version() -> str:
+    from splitlab import __version__
+
+    return f"splitlab {__version__}"
+
+
+def _add_run(commands: argparse._SubParsersAction[Parser]) -> None:
+    run = commands.add_parser("run", help="run an experiment, or what is left of it, and print its tables")
+    run.add_argument("config", metavar="CONFIG", help="YAML file, see configs/")
+    add_run_options(run)
+    run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="replace a top-level key")
+    run.add_argument("--fresh", action="store_true", help="keep old results as a backup and start anew")
+
+
+def add_run_options(target: argparse.ArgumentParser) -> None:
+    """The options that every experiment has."""
+    target.add_argument("--runs", type=whole, metavar="N", help="tables per configuration, instead of the config's")
+    target.add_argument("--jobs", type=whole, metavar="J", help="worker threads (default: all processors)")
+    target.add_argument("--out", type=Path, metavar="DIR", help="results folder (default: results/NAME)")
+
+
+def _add_replay(commands: argparse._SubParsersAction[Parser]) -> None:
+    replay = commands.add_parser("replay", help="show the table of one run and what every splitter makes of it")
+    replay.add_argument("dir", type=Path, metavar="DIR")
+    replay.add_argument("--n", type=whole, required=True)
+    replay.add_argument("--k", type=whole, required=True)
+    replay.add_argument("--max-count", type=whole)
+    replay.add_argument("--run", type=whole, required=True)
+
+
+def _add_split(commands: argparse._SubParsersAction[Parser]) -> None:
+    split = commands.add_parser("split", help="split a contingency table of your own")
+    split.add_argument("file", type=Path, metavar="FILE.csv", help="one row per value, one column per class")
+    split.add_argument("--splitter", default="hcc")
+    split.add_argument("--impurity", default="gini")
+
+
+def whole(text: str) -> int:
+    """A whole number in plain digits; nothing is reinterpreted."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 19 and (digits == "0" or digits[0] != "0")):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number; write plain digits, such as 10000")
+    return int(text)
+
+
+def run_command(args: argparse.Namespace) -> int:
+    """Run or continue an experiment; print its tables."""
+    from splitlab.montecarlo.config import load_experiment
+    from splitlab.montecarlo.study import run
+    from splitlab.report.tables import published_of, text_of, write_tables
+
+    experiment = load_experiment(args.config, runs=args.runs, overrides=args.set)
+    published_of(experiment)  # a wrong name is to be known before hours of computing
+    folder = args.out or Path("results") / experiment.name
+    options = {"overrides": args.set, "fresh": args.fresh, "say": sys.stderr}
+    results = run(args.config, runs=args.runs, jobs=args.jobs, out=folder, **options)
+    write_tables(results, folder)
+    print(text_of(results))
+    print(f"results in {folder}", file=sys.stderr)
+    return DONE
+
+
+def report_command(args: argparse.Namespace) -> int:
+    """Write the tables of a folder again."""
+    from splitlab.montecarlo.study import load_results
+    from splitlab.report.tables import text_of, write_tables
+
+    results = load_results(args.dir, sys.stderr)
+    write_tables(results, args.dir)
+    print(text_of(results))
+    return DONE
+
+
+def compare_command(args: argparse.Namespace) -> int:
+    """Print the verdict; exit code 1 if a number differs."""
+    from splitlab.montecarlo.study import load_results
+    from splitlab.report.compare import judge
+
+    verdict = judge(load_results(args.dir, sys.stderr))
+    for entry in verdict.differing:
+        place = f"{entry.impurity} n={entry.n} k={entry.k} max_count={entry.max_count} {entry.splitter}"
+        print(f"differs: {place}: ours {100 * entry.wins / entry.runs:.2f}, published {entry.printed}")
+    print(verdict.text)
+    return DONE if verdict.agrees else DIFFERS
+
+
+def replay_command(args: argparse.Namespace) -> int:
+    """Show one run."""
+    from splitlab.report.replay import replay
+
+    print(replay(args.dir, args.n, args.k, args.max_count, args.run))
+    return DONE
+
+
+def split_command(args: argparse.Namespace) -> int:
+    """Split a table from a file."""
+    from splitlab.api import split
+    from splitlab.contingency import read_table
+    from splitlab.splitters import get
+
+    table = read_table(args.file)
+    try:
+        found = split(table.counts, args.impurity, args.splitter)
+    except ValueError as error:
+        raise ValueError(f"{args.file}: {error}") from None
+    labels = table.values or tuple(f"row {v}" for v in range(len(table.counts)))
+    print(f"{args.file}: {table.recognised}")
+    print(f"{get(args.splitter).title}, {args.impurity}: impurity {found.impurity:.10g}, gain {found.gain:.10g}")
+    for side, chosen in (("left", found.left), ("right", ~found.left)):
+        print(f"{side}: {', '.join(label for label, here in zip(labels, chosen, strict=True) if here)}")
+    return DONE
+
+
+def list_command(args: argparse.Namespace) -> int:
+    """Show what there is."""
+    from splitlab.impurity import NAMES
+    from splitlab.splitters import splitters
+
+    for entry in splitters():
+        print(f"{entry.name:14}  {entry.title:15}  guarantee: {entry.guarantee}")
+        print(f"{'':14}  {'':15}  cost: {entry.cost}; source: {entry.source}")
+    print(f"\nimpurities: {', '.join(NAMES)}")
+    return DONE
+
+
+COMMANDS = {
+    "run": run_command,
+    "report": report_command,
+    "compare": compare_command,
+    "replay": replay_command,
+    "split": split_command,
+    "list": list_command,
+}
+
+
+def guarded(prog: str, action: object, *arguments: object) -> int:
+    """Call ``action``; a user's mistake becomes one line on stderr and exit code 2."""
+    try:
+        return action(*arguments)  # type: ignore[operator]
+    except KeyboardInterrupt:
+        print(
+            f"\n{prog}: interrupted; finished blocks are kept, and the same command continues",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    except OSError as error:
+        reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        print(f"{prog}: error: {reason}", file=sys.stderr)
+    except (ValueError, TypeError) as error:
+        print(f"{prog}: error: {error}", file=sys.stderr)
+    return WRONG_INPUT
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the ``splitlab`` command."""
+    args = parser().parse_args(argv)
+    return guarded("splitlab", COMMANDS[args.command], args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""From an experiment to work: cells, blocks of 1,000 runs, and the slices that workers take.
+
+A block is the unit of seeding and of storage. A work item is a block, or a slice of one where a block would take
+much longer than a second or hold too many tables in memory; a slice draws its block again and skips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from splitlab.montecarlo.config import Cell, ConfigError, Experiment
+from splitlab.sampling import candidate_acceptance
+from splitlab.splitters import get, refuse_hopeless
+from splitlab.splitters.registry import duration
+
+BLOCK_RUNS = 1000
+ITEM_SECONDS = 1.0
+ITEM_ENTRIES = 4_000_000  # table entries of one item: 32 MB
+LONGEST_EXPERIMENT = 200 * 3600.0  # core seconds; beyond this a config is taken for a mistake
+DRAW_NANOSECONDS = 3.0  # per entry of a candidate table
+
+
+@dataclass(frozen=True)
+class Block:
+    """Block ``number`` of a cell: the runs from ``first`` on, ``runs`` of them (1,000, fewer in the last one)."""
+
+    cell: Cell
+    number: int
+    runs: int
+
+    @property
+    def first(self) -> int:
+        """The number of the block's first run."""
+        return self.number * BLOCK_RUNS
+
+
+@dataclass(frozen=True)
+class Item:
+    """The runs ``start`` to ``stop`` (counted within the block) of a block: what a worker takes at a time."""
+
+    block: Block
+    start: int
+    stop: int
+
+
+def blocks(experiment: Experiment) -> Iterator[Block]:
+    """All blocks of an experiment, cell by cell, in order."""
+    for cell, runs in experiment.cells:
+        yield from cell_blocks(cell, runs)
+
+
+def cell_blocks(cell: Cell, runs: int) -> Iterator[Block]:
+    """The blocks that hold the first ``runs`` runs of a cell."""
+    for number in range(-(-runs // BLOCK_RUNS)):
+        yield Block(cell, number, min(BLOCK_RUNS, runs - number * BLOCK_RUNS))
+
+
+def slices(block: Block, run_seconds: float) -> list[Item]:
+    """The items of a block, given the expected time of one run."""
+    by_time = int(ITEM_SECONDS / run_seconds) if run_seconds > 0 else BLOCK_RUNS
+    by_memory = ITEM_ENTRIES // (block.cell.n * block.cell.k)
+    size = max(1, min(BLOCK_RUNS, by_time, by_memory))
+    return [Item(block, at, min(at + size, block.runs)) for at in range(0, block.runs, size)]
+
+
+def run_seconds(cell: Cell, columns: tuple[tuple[str, str], ...]) -> float:
+    """Rough time of one run on one core for the given (impurity, splitter) columns, drawing included."""
+    draw = DRAW_NANOSECONDS * cell.n * cell.k / candidate_acceptance(cell.n, cell.k, cell.max_count)
+    return 1e-9 * (draw + sum(get(splitter).nanoseconds(cell.n, cell.k) for _, splitter in columns))
+
+
+def refuse_absurd(experiment: Experiment) -> float:
+    """Estimate the core seconds of an experiment; ConfigError when they, or one table's, are absurd."""
+    columns, place = columns_of(experiment), experiment.source or "config"
+    total = 0.0
+    for cell, runs in experiment.cells:
+        for splitter in experiment.splitters:
+            try:
+                refuse_hopeless(get(splitter), cell.n, cell.k)
+            except ValueError as error:
+                raise ConfigError(f"{place}: {error}") from None
+        total += runs * run_seconds(cell, columns)
+    if total > LONGEST_EXPERIMENT:
+        raise ConfigError(
+            f"{place}: grid: these cells would take about {duration(total)} on one core "
+            f"({_dearest(experiment)}); ask for fewer runs, fewer classes or cheaper splitters"
+        )
+    return total
+
+
+def _dearest(experiment: Experiment) -> str:
+    """Name the splitter and cell that cost most."""
+    seconds, splitter, cell = max(
+        (runs * get(splitter).nanoseconds(cell.n, cell.k) / 1e9, splitter, cell)
+        for cell, runs in experiment.cells
+        for splitter in experiment.splitters
+    )
+    share = duration(seconds * len(experiment.impurities))
+    return f"{splitter!r} at n = {cell.n}, k = {cell.k} alone {share}, cost {get(splitter).cost}"
+
+
+def columns_of(experiment: Experiment) -> tuple[tuple[str, str], ...]:
+    """The (impurity, splitter) pairs of an experiment."""
+    return tuple((i, s) for i in experiment.impurities for s in experiment.splitters)

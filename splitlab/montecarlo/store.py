@@ -1,0 +1,195 @@
+"""Where blocks are kept: in memory, or as one checked file per block.
+
+A block file is one line of JSON (the header) and then the numbers, little-endian float64: the tables' totals, then
+one column of impurities I(u_L) + I(u_R) per (impurity, splitter). The header says what the numbers are, what they
+were computed with, and their SHA-256, so that a damaged or foreign file is noticed. Files are written beside
+their place and then renamed into it: a reader sees a whole block or none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splitlab.montecarlo.config import Cell
+from splitlab.montecarlo.plan import BLOCK_RUNS, Block
+
+FORMAT = 1
+Column = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class BlockData:
+    """What is known of a block.
+
+    Attributes
+    ----------
+    totals : float64 (runs,)
+        Number of examples N of each table.
+    drawn : int
+        Candidate tables drawn for these runs.
+    columns : dict of (impurity, splitter) -> float64 (m,)
+        Impurities of the first m <= runs tables.
+    """
+
+    totals: NDArray[np.float64]
+    drawn: int
+    columns: Mapping[Column, NDArray[np.float64]] = field(default_factory=dict)
+
+    def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The wanted columns that are absent or shorter than the block."""
+        return tuple(c for c in wanted if c not in self.columns or self.columns[c].size < block.runs)
+
+    def merged_with(self, newer: BlockData) -> BlockData:
+        """Both together; columns of ``newer`` replace those of the same name."""
+        longer = newer if newer.totals.size >= self.totals.size else self
+        return BlockData(longer.totals, longer.drawn, {**self.columns, **newer.columns})
+
+
+EMPTY = BlockData(np.empty(0), 0)
+
+
+class Store(Protocol):
+    """What the runner writes to and the summary reads from."""
+
+    def load(self, block: Block) -> BlockData:
+        """The stored part of a block; ``EMPTY`` if there is none."""
+        ...
+
+    def save(self, block: Block, data: BlockData) -> None:
+        """Keep ``data`` as the block's content."""
+        ...
+
+
+class MemoryStore:
+    """Blocks in a dictionary."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[tuple[Cell, int], BlockData] = {}
+
+    def load(self, block: Block) -> BlockData:
+        """The stored part of a block."""
+        return self._blocks.get((block.cell, block.number), EMPTY)
+
+    def save(self, block: Block, data: BlockData) -> None:
+        """Keep ``data``."""
+        self._blocks[block.cell, block.number] = data
+
+
+class FolderStore:
+    """Blocks as files ``FOLDER/blocks/CELL/NUMBER.block``.
+
+    Parameters
+    ----------
+    folder : Path
+        The results folder.
+    origin : dict
+        Seed and kind of draws: what decides the tables of every block.
+    fingerprints : dict of splitter name -> str
+        Hash of the code behind each splitter and the sampler. Columns of other code count as missing.
+    warn : callable
+        Is told of damaged files, which count as missing.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        origin: Mapping[str, Any],
+        fingerprints: Mapping[str, str],
+        warn: Any = lambda text: None,
+    ) -> None:
+        self.folder = folder
+        self.origin = dict(origin)
+        self.fingerprints = dict(fingerprints)
+        self.warn = warn
+
+    def path(self, block: Block) -> Path:
+        """The file of a block."""
+        return self.folder / "blocks" / block.cell.label / f"{block.number:06d}.block"
+
+    def load(self, block: Block) -> BlockData:
+        """The stored part of a block; a damaged or foreign file is named and counts as missing."""
+        path = self.path(block)
+        try:
+            return self._decode(path.read_bytes(), block)
+        except FileNotFoundError:
+            return EMPTY
+        except (ValueError, KeyError, TypeError) as error:
+            self.warn(f"{path}: not usable ({error}); it counts as missing")
+            return EMPTY
+
+    def save(self, block: Block, data: BlockData) -> None:
+        """Write the block's file atomically."""
+        write_atomically(self.path(block), self._encode(block, data))
+
+    def _encode(self, block: Block, data: BlockData) -> bytes:
+        columns = list(data.columns)
+        body = np.concatenate([data.totals, *(data.columns[c] for c in columns)]).astype("<f8").tobytes()
+        header = {
+            "format": FORMAT,
+            **self.origin,
+            "cell": [block.cell.n, block.cell.k, block.cell.max_count],
+            "block": block.number,
+            "drawn": data.drawn,
+            "runs": data.totals.size,
+            "columns": [[*c, data.columns[c].size, self.fingerprints.get(c[1], "")] for c in columns],
+            "sha256": hashlib.sha256(body).hexdigest(),
+        }
+        line = json.dumps(header).encode()
+        return line + b" " + hashlib.sha256(line).hexdigest().encode() + b"\n" + body
+
+    def _decode(self, content: bytes, block: Block) -> BlockData:
+        first_line, _, body = content.partition(b"\n")
+        line, _, checksum = first_line.rpartition(b" ")
+        if hashlib.sha256(line).hexdigest().encode() != checksum:
+            raise ValueError("its header does not match its checksum")
+        header = json.loads(line)
+        if hashlib.sha256(body).hexdigest() != header["sha256"]:
+            raise ValueError("its numbers do not match their checksum")
+        here = {
+            **self.origin,
+            "cell": [block.cell.n, block.cell.k, block.cell.max_count],
+            "block": block.number,
+        }
+        for key, value in {"format": FORMAT, **here}.items():
+            if header[key] != value:
+                raise ValueError(f"it was made with {key} {header[key]}, not {value}")
+        numbers = np.frombuffer(body, "<f8").astype(np.float64)
+        columns = {}
+        at = header["runs"]
+        for impurity, splitter, size, fingerprint in header["columns"]:
+            # A splitter that is not in this experiment has no fingerprint here: its columns are kept as they are.
+            current = self.fingerprints.setdefault(splitter, fingerprint)
+            if fingerprint == current:
+                columns[impurity, splitter] = numbers[at : at + size]
+            at += size
+        return BlockData(numbers[: header["runs"]], header["drawn"], columns)
+
+
+def write_atomically(path: Path, content: bytes | str) -> None:
+    """Write a file so that it is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def cut(data: BlockData, block: Block, wanted: tuple[Column, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The block's totals (runs,) and the wanted columns side by side, (runs, len(wanted))."""
+    runs = min(block.runs, BLOCK_RUNS)
+    return data.totals[:runs], np.stack([data.columns[c][:runs] for c in wanted], axis=1)

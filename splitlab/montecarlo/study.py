@@ -1,0 +1,226 @@
+"""Runs an experiment from config to numbers: the Python call behind ``splitlab.run`` and the command line."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, TextIO
+
+import joblib
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from splitlab.montecarlo.config import Cell, ConfigError, Experiment, load_experiment
+from splitlab.montecarlo.folder import (
+    CONFIG,
+    check_continuation,
+    locked,
+    open_store,
+    set_aside,
+    stored_experiment,
+    write_manifest,
+)
+from splitlab.montecarlo.plan import refuse_absurd
+from splitlab.montecarlo.progress import reporter
+from splitlab.montecarlo.provenance import provenance
+from splitlab.montecarlo.runner import compile_kernels, missing_work, run_missing
+from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
+from splitlab.montecarlo.summary import Summary, cell_columns, summarise
+
+
+class Results:
+    """The numbers of an experiment.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        What was run.
+    win_percentage : pandas.DataFrame
+        One row per impurity, cell and splitter: runs, wins, percent, standard_error, wilson_low, wilson_high.
+    relative_excess : pandas.DataFrame
+        One row per impurity, cell and splitter, in percent: mean, standard_error, median, p95, p99, maximum and
+        the run where it happened, and the number of unbounded tables. No rows for a single splitter.
+    draws : pandas.DataFrame
+        Per cell: candidate tables drawn, rejected, and the number of rejections to be expected.
+    timing : None
+        Only experiments of kind timing have one.
+    """
+
+    def __init__(self, experiment: Experiment, store: Store, summary: Summary) -> None:
+        self.experiment = experiment
+        self._store = store
+        self.win_percentage: pd.DataFrame = summary.win_percentage
+        self.relative_excess: pd.DataFrame = summary.relative_excess
+        self.draws: pd.DataFrame = summary.draws
+        self.timing: pd.DataFrame | None = None
+
+    def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:
+        """Impurity of every run and splitter of a cell.
+
+        Parameters
+        ----------
+        n, k, max_count : int
+            The cell.
+        impurity : str
+            One of the experiment's impurities.
+
+        Returns
+        -------
+        array of float64, shape (runs, splitters)
+            I(u_L) + I(u_R), splitters in the order of the config.
+
+        Raises
+        ------
+        ValueError
+            The experiment has no such cell or impurity.
+        """
+        cell, runs = Cell(n, k, max_count), dict(self.experiment.cells)
+        if cell not in runs:
+            raise ValueError(f"cell {cell.label} is not in this experiment; it has {_cells(self.experiment)}")
+        if impurity not in self.experiment.impurities:
+            raise ValueError(f"impurity {impurity!r} is not in this experiment; it has {self.experiment.impurities}")
+        columns = tuple((impurity, s) for s in self.experiment.splitters)
+        return np.concatenate([part for _, _, part in cell_columns(cell, runs[cell], self._store, columns)])
+
+
+def _cells(experiment: Experiment) -> str:
+    labels = [cell.label for cell, _ in experiment.cells]
+    return ", ".join(labels if len(labels) <= 12 else [*labels[:11], "..."])
+
+
+def run(
+    config: str | os.PathLike[str] | Mapping[str, Any],
+    runs: int | None = None,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    overrides: Sequence[str] = (),
+    fresh: bool = False,
+    say: TextIO | None = None,
+) -> Results:
+    """Run an experiment, or what is left of it.
+
+    Parameters
+    ----------
+    config : path or dict
+        The experiment; see the README for its keys.
+    runs : int, optional
+        Replaces the number of runs of every cell.
+    jobs : int, optional
+        Worker threads; all processors by default. The results do not depend on it.
+    out : path, optional
+        Results folder to start or continue; None keeps everything in memory.
+    overrides : sequence of str
+        ``KEY=VALUE`` for top-level keys of the config.
+    fresh : bool
+        Keep an existing folder as a backup and start anew.
+    say : text stream, optional
+        Gets progress and remarks.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    ValueError
+        The config is wrong, contradicts what ``out`` holds, or would take absurdly long.
+    OSError
+        ``out`` cannot be written.
+
+    Examples
+    --------
+    >>> config = {"name": "tiny", "impurities": ["gini"], "splitters": ["hcc", "lca"],
+    ...           "grid": [{"n": 4, "k": 3, "max_count": 7, "runs": 10}]}
+    >>> run(config).impurities(4, 3, 7, "gini").shape
+    (10, 2)
+    """
+    experiment = load_experiment(config, runs=runs, overrides=overrides)
+    jobs = check_jobs(jobs)
+    remark = _remarks(say)
+    refuse_absurd(experiment)
+    if out is None:
+        store: Store = MemoryStore()
+        _compute(experiment, store, jobs, say)
+        return Results(experiment, store, summarise(experiment, store))
+    folder = Path(out)
+    if fresh and (backup := set_aside(folder)):
+        remark(f"the old results are kept in {backup}")
+    check_continuation(folder, experiment)
+    with locked(folder):
+        write_atomically(folder / CONFIG, experiment.to_yaml())
+        store = open_store(folder, experiment, remark)
+        began = time.monotonic()
+        _compute(experiment, store, jobs, say)
+        results = Results(experiment, store, summarise(experiment, store))
+        write_manifest(folder, _manifest(results, jobs, time.monotonic() - began))
+    return results
+
+
+def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> Results:
+    """The numbers of a results folder, from its stored blocks, without computing any.
+
+    Raises ValueError when the folder holds no results or lacks some of them.
+    """
+    experiment = stored_experiment(Path(folder))
+    store = open_store(Path(folder), experiment, _remarks(say))
+    try:
+        return Results(experiment, store, summarise(experiment, store))
+    except ValueError as error:
+        raise ConfigError(f"{folder}: {error}; `splitlab run {folder}/{CONFIG} --out {folder}` computes them") from None
+
+
+def check_jobs(jobs: int | None) -> int:
+    """The number of workers; all processors that this process may use by default."""
+    if jobs is None:
+        return joblib.cpu_count()
+    if isinstance(jobs, bool) or not isinstance(jobs, int):
+        raise TypeError(f"jobs: {jobs!r} is not a whole number; write how many workers there shall be, at least 1")
+    if not 1 <= jobs <= 1024:
+        raise ConfigError(f"jobs: {jobs} is out of range; write a whole number from 1 to 1024")
+    return jobs
+
+
+def _remarks(say: TextIO | None) -> Callable[[str], None]:
+    return lambda text: print(text, file=say, flush=True) if say else None
+
+
+def _compute(experiment: Experiment, store: Store, jobs: int, say: TextIO | None) -> None:
+    work = missing_work(experiment, store)
+    if not work.runs:
+        return
+    began = time.monotonic()
+    compile_kernels(experiment)
+    if time.monotonic() - began > 2.0:
+        _remarks(say)(f"kernels compiled in {time.monotonic() - began:.1f} s (kept for the next time)")
+    with _shown(say, work) as progress:
+        run_missing(experiment, store, jobs, progress)
+
+
+@contextmanager
+def _shown(say: TextIO | None, work: Any) -> Iterator[Any]:
+    if say is None:
+        with nullcontext():
+            yield lambda done: None
+        return
+    bar = reporter(work, say)
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+def _manifest(results: Results, jobs: int, seconds: float) -> dict[str, Any]:
+    return {
+        "name": results.experiment.name,
+        "seed": results.experiment.seed,
+        "draws": results.experiment.draws,
+        "jobs": jobs,
+        "wall_seconds": round(seconds, 3),
+        "cells": results.draws.to_dict(orient="records"),
+        **provenance(),
+    }

@@ -1,0 +1,169 @@
+"""From stored blocks to numbers: win percentages and relative excess, streamed block by block.
+
+Win. A splitter wins a table when its impurity is at most best + 1e-9 best + 1e-12 N, best being the least of all
+splitters of the experiment: tied splitters all win, and rounding differences between equal splits do not matter.
+
+Relative excess. 100 (I(P) / min of the other splitters' I - 1), in percent; 0 where both are 0. Where only the
+rival's is 0 the excess is unbounded: such tables are counted and left out of everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from splitlab.montecarlo import histogram
+from splitlab.montecarlo.config import Cell, Experiment
+from splitlab.montecarlo.plan import cell_blocks
+from splitlab.montecarlo.store import Column, Store, cut
+from splitlab.sampling import candidate_acceptance
+
+TIE_RELATIVE = 1e-9
+TIE_ABSOLUTE = 1e-12  # times N
+
+
+class IncompleteError(ValueError):
+    """A block is not (or not wholly) stored."""
+
+
+def wins(impurities: NDArray[np.float64], totals: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which splitters win: impurities (runs, splitters), totals (runs,) -> bool (runs, splitters)."""
+    best = impurities.min(axis=1, keepdims=True)
+    return impurities <= best + TIE_RELATIVE * best + TIE_ABSOLUTE * totals[:, None]
+
+
+def relative_excess(impurities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Excess over the best other splitter, in percent: (runs, splitters) -> same shape, inf where unbounded."""
+    count = impurities.shape[1]
+    rivals = np.empty_like(impurities)
+    for s in range(count):
+        rivals[:, s] = np.delete(impurities, s, axis=1).min(axis=1)
+    excess = np.where(impurities > 0, np.inf, 0.0)
+    np.divide(impurities, rivals, out=excess, where=rivals > 0)
+    return np.where(rivals > 0, 100.0 * (excess - 1.0), excess)
+
+
+@dataclass
+class Tally:
+    """Running sums over the tables of one cell and impurity, for one splitter."""
+
+    runs: int = 0
+    wins: int = 0
+    bounded: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+    maximum: float = -np.inf
+    maximum_run: int = -1
+    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2 * histogram.BINS + 1, np.int64))
+
+    def add(self, won: NDArray[np.bool_], excess: NDArray[np.float64], first_run: int) -> None:
+        """Take in the tables of one block, (runs,) each; ``first_run`` is the number of the first."""
+        self.runs += won.size
+        self.wins += int(won.sum())
+        finite = np.isfinite(excess)
+        values = excess[finite]
+        self.bounded += values.size
+        self.total += float(values.sum())
+        self.squares += float((values * values).sum())
+        self.counts += histogram.bin_counts(values)
+        if values.size and values.max() > self.maximum:
+            self.maximum = float(values.max())
+            self.maximum_run = first_run + int(np.flatnonzero(finite)[values.argmax()])
+
+
+def cell_columns(
+    cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]
+) -> Iterator[tuple[int, NDArray[np.float64], NDArray[np.float64]]]:
+    """For each block of a cell: its first run, totals (runs,) and the columns' impurities (runs, columns)."""
+    for block in cell_blocks(cell, runs):
+        data = store.load(block)
+        if data.missing(block, columns):
+            raise IncompleteError(
+                f"cell {cell.label} lacks runs {block.first} to {block.first + block.runs - 1} of some splitters"
+            )
+        yield block.first, *cut(data, block, columns)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The numbers of an experiment, one row per impurity, cell and splitter."""
+
+    win_percentage: pd.DataFrame
+    relative_excess: pd.DataFrame
+    draws: pd.DataFrame
+
+
+def summarise(experiment: Experiment, store: Store) -> Summary:
+    """Read all blocks once, in order."""
+    won, excess = [], []
+    for impurity in experiment.impurities:
+        columns = tuple((impurity, s) for s in experiment.splitters)
+        for cell, runs in experiment.cells:
+            tallies = _tally(cell, runs, store, columns)
+            for splitter, tally in zip(experiment.splitters, tallies, strict=True):
+                place = {"impurity": impurity, **_cell_fields(cell), "splitter": splitter, "runs": runs}
+                won.append({**place, **_win_fields(tally)})
+                if len(tallies) > 1:
+                    excess.append({**place, **_excess_fields(tally)})
+    return Summary(pd.DataFrame(won), pd.DataFrame(excess, columns=_EXCESS), _draws(experiment, store))
+
+
+def _tally(cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]) -> list[Tally]:
+    tallies = [Tally() for _ in columns]
+    for first, totals, impurities in cell_columns(cell, runs, store, columns):
+        won = wins(impurities, totals)
+        excess = relative_excess(impurities) if len(columns) > 1 else np.zeros_like(impurities)
+        for s, tally in enumerate(tallies):
+            tally.add(won[:, s], excess[:, s], first)
+    return tallies
+
+
+def _cell_fields(cell: Cell) -> dict[str, int]:
+    return {"n": cell.n, "k": cell.k, "max_count": cell.max_count}
+
+
+def _win_fields(tally: Tally) -> dict[str, float]:
+    share = tally.wins / tally.runs
+    interval = stats.binomtest(tally.wins, tally.runs).proportion_ci(0.95, method="wilson")
+    return {
+        "wins": tally.wins,
+        "percent": 100.0 * tally.wins / tally.runs,
+        "standard_error": 100.0 * float(np.sqrt(share * (1.0 - share) / tally.runs)),
+        "wilson_low": 100.0 * float(interval.low),
+        "wilson_high": 100.0 * float(interval.high),
+    }
+
+
+def _excess_fields(tally: Tally) -> dict[str, float]:
+    m = tally.bounded
+    mean = tally.total / m if m else np.nan
+    variance = max(0.0, (tally.squares - m * mean * mean) / (m - 1)) if m > 1 else np.nan
+    return {
+        "mean": mean,
+        "standard_error": float(np.sqrt(variance / m)) if m else np.nan,
+        "median": histogram.quantile(tally.counts, 0.5),
+        "p95": histogram.quantile(tally.counts, 0.95),
+        "p99": histogram.quantile(tally.counts, 0.99),
+        "maximum": tally.maximum if m else np.nan,
+        "maximum_run": tally.maximum_run,
+        "unbounded": tally.runs - m,
+    }
+
+
+_EXCESS = ["impurity", "n", "k", "max_count", "splitter", "runs", *_excess_fields(Tally())]
+
+
+def _draws(experiment: Experiment, store: Store) -> pd.DataFrame:
+    """Per cell: candidates drawn and rejected, and how many rejections were to be expected."""
+    rows = []
+    for cell, runs in experiment.cells:
+        whole = [store.load(block) for block in cell_blocks(cell, runs)]
+        drawn, kept = sum(d.drawn for d in whole), sum(d.totals.size for d in whole)
+        expected = kept / candidate_acceptance(cell.n, cell.k, cell.max_count) - kept
+        rows.append({**_cell_fields(cell), "drawn": drawn, "rejected": drawn - kept, "expected_rejected": expected})
+    return pd.DataFrame(rows)

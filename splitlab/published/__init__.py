@@ -1,0 +1,94 @@
+"""The paper's numbers, and how to read others of the same form.
+
+``paper.csv`` has one row per printed number (table, impurity, n, k, max_count, splitter, value), the value as
+printed. Its splitter ``pc_ext_counts`` is the column that the paper heads PCext.
+
+Source: Laber, Molinaro, Pereira (ICML 2018), Tables 1 to 3 and section 5.1.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+PAPER_RUNS = 10_000
+PAPER_RIVALS = frozenset({"hcc", "pc_ext_counts", "sliq_ext", "lca"})
+# The paper heads its pc_ext_counts column PCext, so its numbers are what PCext itself is to be held against.
+HEADED_ALIKE = {"pc_ext": "pc_ext_counts"}
+FIELDS = ("table", "impurity", "n", "k", "max_count", "splitter", "value")
+
+Key = tuple[str, int, int, int, str]
+
+
+@dataclass(frozen=True)
+class Published:
+    """Printed percentages by (impurity, n, k, max_count, splitter), as text, and the runs behind each."""
+
+    values: Mapping[Key, str]
+    runs: int = PAPER_RUNS
+
+    def get(self, impurity: str, n: int, k: int, max_count: int, splitter: str) -> str | None:
+        """The printed value of an entry or of the entry headed alike; None if there is none."""
+        for name in (splitter, HEADED_ALIKE.get(splitter)):
+            if name and (value := self.values.get((impurity, n, k, max_count, name))) is not None:
+                return value
+        return None
+
+
+def table_names() -> tuple[str, ...]:
+    """The names that ``load`` knows: ``paper`` for Tables 1 and 2 together, or one of them."""
+    return ("paper", "table1", "table2")
+
+
+def load(name: str) -> Published:
+    """Win percentages of a table of the paper, or from a csv file of the same form.
+
+    Parameters
+    ----------
+    name : str
+        ``"table1"``, ``"table2"``, ``"paper"`` (both), or the path of a csv file.
+
+    Raises
+    ------
+    ValueError
+        There is no such table or file, or the file is not of that form.
+
+    Examples
+    --------
+    >>> load("table1").get("gini", 12, 3, 7, "hcc")
+    '97.3'
+    """
+    if name in table_names():
+        wanted = table_names()[1:] if name == "paper" else (name,)
+        text = files(__package__).joinpath("paper.csv").read_text(encoding="utf-8")
+        rows = [row for row in csv.DictReader(text.splitlines()) if row["table"] in wanted]
+        return Published({_key(row): row["value"] for row in rows})
+    if not name.endswith(".csv"):
+        raise ValueError(f"published: {name!r} is not known; write {', '.join(table_names())}, or a path to a csv file")
+    return _from_file(Path(name))
+
+
+def _from_file(path: Path) -> Published:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"published: {path}: cannot be read ({error})") from None
+    reader = csv.DictReader(lines)
+    if missing := [f for f in FIELDS if f not in (reader.fieldnames or ())]:
+        raise ValueError(f"published: {path}:1: lacks the column {missing[0]}; its header must be {','.join(FIELDS)}")
+    values = {}
+    for number, row in enumerate(reader, start=2):
+        try:
+            if not 0.0 <= float(row["value"]) <= 100.0:
+                raise ValueError("a percentage lies between 0 and 100")
+            values[_key(row)] = row["value"].strip()
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"published: {path}:{number}: {error}") from None
+    return Published(values)
+
+
+def _key(row: Mapping[str, str]) -> Key:
+    return row["impurity"], int(row["n"]), int(row["k"]), int(row["max_count"]), row["splitter"]

@@ -1,0 +1,1 @@
+"""From results to what people read: tables, and the comparison with published numbers."""

@@ -1,0 +1,171 @@
+"""Ours against published: per entry an exact test, over all entries one verdict.
+
+An entry is two binomial counts: ours, wins of runs, and the published one, known only to the decimals that were
+printed. Fisher's exact test compares them, with the p-value maximised over the counts that the rounding allows.
+Holm's procedure at 1 % decides over all entries together. As a second look, z = difference / standard error is
+computed for every entry that has variance (binomial of both sides and the rounding's own, a uniform error) and
+summarised as a root mean square, near 1 when the two sides agree; entries of one cell share their tables and are
+dependent, so its spread is larger than that of independent entries.
+
+A replay uses the authors' own tables, so it is held against the printed digits themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from splitlab.montecarlo.study import Results
+from splitlab.published import PAPER_RIVALS, Published, load
+from splitlab.report.layout import round_half_up
+from splitlab.sampling import AUTHORS_RUNS
+
+LEVEL = 0.01
+# Counts beyond this many are scanned at the ends and next to our own proportion only.
+SCANNED = 2000
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One published number and ours."""
+
+    impurity: str
+    n: int
+    k: int
+    max_count: int
+    splitter: str
+    wins: int
+    runs: int
+    printed: str
+    published_runs: int
+
+    @property
+    def rounding(self) -> Fraction:
+        """The unit of the last printed decimal, in percent."""
+        exponent = Decimal(self.printed).as_tuple().exponent
+        return Fraction(10) ** min(0, int(exponent))
+
+    def possible_counts(self) -> range:
+        """The published win counts that are printed like this, halves rounded up."""
+        value, half = Fraction(self.printed), self.rounding / 2
+        low = ceil((value - half) * self.published_runs / 100)
+        high = ceil((value + half) * self.published_runs / 100)
+        return range(max(0, low), min(self.published_runs + 1, max(high, low + 1)))
+
+    def p_value(self) -> float:
+        """Fisher's exact p-value, two-sided, the largest over the possible counts."""
+        return max(self._fisher(count) for count in self._scanned())
+
+    def _scanned(self) -> Iterator[int]:
+        counts = self.possible_counts()
+        if len(counts) <= SCANNED:
+            yield from counts
+            return
+        nearest = round(self.wins * self.published_runs / self.runs)
+        inside = [c for c in range(nearest - SCANNED // 2, nearest + SCANNED // 2) if c in counts]
+        yield from {counts[0], counts[-1], *inside}
+
+    def _fisher(self, count: int) -> float:
+        table = np.array([[self.wins, self.runs - self.wins], [count, self.published_runs - count]])
+        return float(stats.fisher_exact(table).pvalue)
+
+    def z(self) -> float | None:
+        """Difference in standard errors; None where neither side varies."""
+        theirs = float(self.printed) / 100.0
+        pooled = (self.wins + theirs * self.published_runs) / (self.runs + self.published_runs)
+        variance = pooled * (1.0 - pooled) * (1.0 / self.runs + 1.0 / self.published_runs)
+        if variance <= 0.0:
+            return None
+        rounding = float(self.rounding / 100) ** 2 / 12.0
+        return (self.wins / self.runs - theirs) / sqrt(variance + rounding)
+
+    def rounds_alike(self) -> bool:
+        """Whether our percentage, rounded half up, is the printed text."""
+        decimals = max(0, -int(Decimal(self.printed).as_tuple().exponent))
+        return Decimal(round_half_up(Fraction(100 * self.wins, self.runs), decimals)) == Decimal(self.printed)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the comparison of a whole experiment says.
+
+    ``judged`` is False when there is nothing to hold the numbers to: no published ones, or other rivals than the
+    paper's, with which every win percentage is a different quantity.
+    """
+
+    judged: bool
+    agrees: bool
+    text: str
+    differing: tuple[Entry, ...] = ()
+
+
+def entries(results: Results, published: Published) -> list[Entry]:
+    """The entries of an experiment that have a published number."""
+    found = []
+    for row in results.win_percentage.to_dict(orient="records"):
+        place: dict[str, Any] = {f: row[f] for f in ("impurity", "n", "k", "max_count", "splitter")}
+        if (printed := published.get(**place)) is not None:
+            found.append(
+                Entry(
+                    **place,
+                    wins=row["wins"],
+                    runs=row["runs"],
+                    printed=printed,
+                    published_runs=published.runs,
+                )
+            )
+    return found
+
+
+def judge(results: Results) -> Verdict:
+    """Compare an experiment with the published numbers that its config names."""
+    experiment = results.experiment
+    if experiment.published is None:
+        return Verdict(False, True, "not compared: the config names no published numbers")
+    compared = entries(results, load(experiment.published))
+    if not compared:
+        return Verdict(False, True, "not compared: no published number belongs to these cells and splitters")
+    if frozenset(experiment.splitters) != PAPER_RIVALS:
+        rivals = ", ".join(sorted(PAPER_RIVALS))
+        return Verdict(False, True, f"not judged: a win depends on the rivals, and the paper's are {rivals}")
+    if experiment.draws == "authors":
+        return _digit_for_digit(compared)
+    return _statistical(compared)
+
+
+def _digit_for_digit(compared: list[Entry]) -> Verdict:
+    if any(e.runs != AUTHORS_RUNS for e in compared):
+        return Verdict(False, True, f"not judged: the authors' numbers are from all {AUTHORS_RUNS:,} runs of each cell")
+    differing = tuple(e for e in compared if not e.rounds_alike())
+    text = f"{len(compared) - len(differing)} of {len(compared)} entries equal, digit for digit"
+    return Verdict(True, not differing, text, differing)
+
+
+def _statistical(compared: list[Entry]) -> Verdict:
+    differing = holm(compared)
+    deviations = [z for e in compared if (z := e.z()) is not None]
+    rms = sqrt(sum(z * z for z in deviations) / len(deviations)) if deviations else float("nan")
+    text = (
+        f"{len(compared) - len(differing)} of {len(compared)} entries agree with the paper within Monte Carlo error "
+        f"(Fisher's exact test of the two counts, largest p over what the printed digits allow, Holm at 1 %); "
+        f"rms z = {rms:.2f} over {len(deviations)} entries with variance (entries of one cell are dependent)"
+    )
+    return Verdict(True, not differing, text, differing)
+
+
+def holm(compared: list[Entry]) -> tuple[Entry, ...]:
+    """The entries that Holm's procedure rejects, smallest p-value first."""
+    ordered = sorted(((e.p_value(), i) for i, e in enumerate(compared)))
+    rejected = []
+    for rank, (p, index) in enumerate(ordered):
+        if p > LEVEL / (len(ordered) - rank):
+            break
+        rejected.append(compared[index])
+    return tuple(rejected)

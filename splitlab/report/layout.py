@@ -1,0 +1,99 @@
+"""A table of texts, rendered for the terminal, Markdown and LaTeX, with the same content everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    **{c: rf"\{c}" for c in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "–": "--",
+    "†": r"\dag{}",
+}
+MARKDOWN = {c: f"\\{c}" for c in "\\|*_`<>[]"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell of a table; ``best`` entries are marked."""
+
+    text: str
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: title, column heads, rows of entries, notes. The first ``keys`` columns identify the row."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[Entry]]
+    keys: int
+    notes: Sequence[str] = ()
+
+    def as_text(self) -> str:
+        """For the terminal; the best entries carry a star."""
+        cells = [list(self.heads), *([e.text + ("*" if e.best else "") for e in row] for row in self.rows)]
+        widths = [max(len(row[c]) for row in cells) for c in range(len(self.heads))]
+        lines = ["  ".join(_aligned(row[c], widths[c], c < self.keys) for c in range(len(row))) for row in cells]
+        lines = [line.rstrip() for line in lines]
+        rule = "-" * max(len(line) for line in lines)
+        return "\n".join([self.title, "", lines[0], rule, *lines[1:], "", *self.notes, ""])
+
+    def as_markdown(self) -> str:
+        """A pipe table; the best entries are bold."""
+        rows = [[_escaped(h, MARKDOWN) for h in self.heads]]
+        rows.append(["---:" if c < self.keys else "---" for c in range(len(self.heads))])
+        rows += [
+            [f"**{_escaped(e.text, MARKDOWN)}**" if e.best else _escaped(e.text, MARKDOWN) for e in r]
+            for r in self.rows
+        ]
+        body = "\n".join("| " + " | ".join(row) + " |" for row in rows)
+        notes = "\n\n".join(_escaped(note, MARKDOWN) for note in self.notes)
+        return f"{_escaped(self.title, MARKDOWN)}\n\n{body}\n\n{notes}\n"
+
+    def as_latex(self) -> str:
+        """A ``table`` environment with booktabs rules; the best entries are bold."""
+        rows = [" & ".join(_escaped(h, LATEX) for h in self.heads) + r" \\ \midrule"]
+        for row in self.rows:
+            texts = [_escaped(e.text, LATEX) for e in row]
+            rows.append(
+                " & ".join(rf"\textbf{{{t}}}" if e.best else t for t, e in zip(texts, row, strict=True)) + r" \\"
+            )
+        columns = "r" * self.keys + "l" * (len(self.heads) - self.keys)
+        notes = [rf"\par\small {_escaped(note, LATEX)}" for note in self.notes]
+        return "\n".join(
+            [
+                r"\begin{table}", r"\centering", rf"\caption{{{_escaped(self.title, LATEX)}}}",
+                rf"\begin{{tabular}}{{{columns}}} \toprule", *rows, r"\bottomrule", r"\end{tabular}", *notes,
+                r"\end{table}", "",
+            ]
+        )  # fmt: skip
+
+
+def _aligned(text: str, width: int, right: bool) -> str:
+    return text.rjust(width) if right else text.ljust(width)
+
+
+def _escaped(text: str, special: dict[str, str]) -> str:
+    return "".join(special.get(c, c) for c in text)
+
+
+def round_half_up(value: Fraction | float | int, decimals: int = 1) -> str:
+    """``value`` with halves rounded away from zero, as the paper rounds its percentages.
+
+    Examples
+    --------
+    >>> round_half_up(Fraction(9725, 100))
+    '97.3'
+    """
+    exact = Fraction(value)
+    quantum = Decimal(1).scaleb(-decimals)
+    scaled = Decimal(exact.numerator) / Decimal(exact.denominator)
+    return str(scaled.quantize(quantum, rounding=ROUND_HALF_UP))

@@ -1,0 +1,74 @@
+"""One run of an experiment again: its table, and what every splitter makes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from splitlab.impurity import code, score
+from splitlab.montecarlo.config import Cell, ConfigError, Experiment
+from splitlab.montecarlo.folder import stored_experiment
+from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item
+from splitlab.montecarlo.runner import Task, draw
+from splitlab.montecarlo.summary import wins
+from splitlab.report.layout import Entry, Table
+from splitlab.sampling import AuthorsStream
+from splitlab.splitters import get, split_batch
+
+
+def replay(folder: Path, n: int, k: int, max_count: int | None, run: int) -> str:
+    """Draw the table of a run again and show every splitter's split and impurity.
+
+    ValueError when the experiment has no such cell or run, or several that fit.
+    """
+    experiment = stored_experiment(folder)
+    cell, runs = _find_cell(experiment, folder, n, k, max_count)
+    if not 0 <= run < runs:
+        raise ConfigError(f"--run: {run} is out of range; {cell.label} in {folder} has runs 0 to {runs - 1}")
+    table = draw(_task(experiment, cell, run)).tables
+    parts = [f"run {run} of {cell.label} in {folder} (values are numbered from 0)", _grid(table[0])]
+    parts += [_splits(table, impurity, experiment.splitters).as_text() for impurity in experiment.impurities]
+    return "\n".join(parts)
+
+
+def _find_cell(experiment: Experiment, folder: Path, n: int, k: int, max_count: int | None) -> tuple[Cell, int]:
+    fitting = [(c, r) for c, r in experiment.cells if (c.n, c.k) == (n, k) and max_count in (None, c.max_count)]
+    if not fitting:
+        labels = ", ".join(cell.label for cell, _ in experiment.cells[:20])
+        raise ConfigError(
+            f"{folder}: has no cell with n = {n}, k = {k}, max_count {max_count or 'any'}; it has {labels}"
+        )
+    if len(fitting) > 1:
+        choices = ", ".join(str(cell.max_count) for cell, _ in fitting)
+        raise ConfigError(f"{folder}: has n = {n}, k = {k} with several max_count; add --max-count, one of {choices}")
+    return fitting[0]
+
+
+def _task(experiment: Experiment, cell: Cell, run: int) -> Task:
+    block, at = divmod(run, BLOCK_RUNS)
+    state = None
+    if experiment.draws == "authors":
+        state = AuthorsStream.block_states(BLOCK_RUNS)[(cell.n, cell.k, cell.max_count), block]
+    return Task(Item(Block(cell, block, at + 1), at, at + 1), (), experiment.seed, state)
+
+
+def _grid(table: np.ndarray) -> str:
+    width = len(str(table.max())) + 1
+    return "\n".join(f"  {v:4d}:" + "".join(f"{count:{width}d}" for count in row) for v, row in enumerate(table)) + "\n"
+
+
+def _splits(table: np.ndarray, impurity: str, names: tuple[str, ...]) -> Table:
+    kind = code(impurity)
+    masks = [split_batch(get(name), table, kind) for name in names]
+    values = np.array([[score(table, mask, kind)[0] for mask in masks]])
+    won = wins(values, table.sum(axis=(1, 2)).astype(float))[0]
+    rows = [
+        [Entry(name), Entry(f"{values[0, s]:.9f}", bool(won[s])), Entry(_values(masks[s][0]))]
+        for s, name in enumerate(names)
+    ]
+    return Table(f"{impurity}: I(left) + I(right), winners marked", ["splitter", "impurity", "left side"], rows, 1)
+
+
+def _values(mask: np.ndarray) -> str:
+    return " ".join(str(v) for v in np.flatnonzero(mask))

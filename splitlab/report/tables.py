@@ -1,0 +1,159 @@
+"""The tables of an experiment: csv for programs; text, Markdown and LaTeX in the paper's layout for readers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from splitlab.montecarlo.config import Experiment
+from splitlab.montecarlo.store import write_atomically
+from splitlab.montecarlo.study import Results
+from splitlab.published import Published, load
+from splitlab.report.compare import judge
+from splitlab.report.layout import Entry, Table, round_half_up
+from splitlab.splitters import get
+
+WIN_COLUMNS = [
+    "impurity", "n", "k", "max_count", "splitter", "runs", "wins", "percent", "standard_error", "published",
+    "wilson_low", "wilson_high",
+]  # fmt: skip
+NONE = "–"
+IMPURITY_TITLES = {"gini": "Gini", "entropy": "Entropy"}
+
+
+def published_of(experiment: Experiment) -> Published:
+    """The published numbers that the config names; none if it names none."""
+    return load(experiment.published) if experiment.published else Published({})
+
+
+def win_frame(results: Results) -> pd.DataFrame:
+    """The rows of ``win_percentage.csv``: the summary's, with the published value as printed."""
+    published = published_of(results.experiment)
+    frame = results.win_percentage.copy()
+    place = zip(*(frame[c] for c in ("impurity", "n", "k", "max_count", "splitter")), strict=True)
+    frame["published"] = [published.get(*p) or "" for p in place]
+    return frame[WIN_COLUMNS]
+
+
+def win_tables(results: Results) -> list[Table]:
+    """For each impurity, the percentages of wins: ours with standard error, and the published ones."""
+    frame, experiment = win_frame(results), results.experiment
+    tables = []
+    for impurity in experiment.impurities:
+        part = frame[frame["impurity"] == impurity]
+        printed = bool((part["published"] != "").any())
+        rows = [
+            [*_cell_entries(experiment, cell), *_win_entries(group, printed)]
+            for cell, group in part.groupby(["n", "k", "max_count"])
+        ]
+        heads = [*_cell_heads(experiment)]
+        for splitter in experiment.splitters:
+            heads += [get(splitter).title, "paper"] if printed else [get(splitter).title]
+        title = f"Percentage of tables won, {IMPURITY_TITLES[impurity]} ({_size(experiment)})"
+        keys = len(_cell_heads(experiment))
+        tables.append(Table(title, heads, rows, keys, _win_notes(printed)))
+    return tables
+
+
+def _win_entries(group: pd.DataFrame, printed: bool) -> list[Entry]:
+    """One row of the table: the splitters of one cell."""
+    entries = []
+    for row in group.to_dict(orient="records"):
+        percent = round_half_up(Fraction(100 * row["wins"], row["runs"]))
+        text = f"{percent} ± {row['standard_error']:.1f}"
+        entries.append(Entry(text, best=row["wins"] == group["wins"].max()))
+        if printed:
+            entries.append(Entry(row["published"] or NONE))
+    return entries
+
+
+def _win_notes(printed: bool) -> list[str]:
+    notes = [
+        "Ours with standard error in percentage points; * or bold: the most wins of the configuration; ties all win."
+    ]
+    return [*notes, "paper: the published value."] if printed else notes
+
+
+def excess_tables(results: Results) -> list[Table]:
+    """For each impurity, the relative excess over the best other splitter."""
+    experiment, frame = results.experiment, results.relative_excess
+    heads = [
+        *_cell_heads(experiment),
+        "method",
+        "mean",
+        "median",
+        "95 %",
+        "99 %",
+        "maximum",
+        "in run",
+        "unbounded",
+    ]
+    tables = []
+    for impurity in experiment.impurities:
+        rows = []
+        for row in frame[frame["impurity"] == impurity].to_dict(orient="records"):
+            mean = f"{_number(row['mean'])} ± {_number(row['standard_error'])}"
+            numbers = [_number(row[q]) for q in ("median", "p95", "p99", "maximum")]
+            texts = [
+                get(row["splitter"]).title,
+                mean,
+                *numbers,
+                str(row["maximum_run"]),
+                str(row["unbounded"]),
+            ]
+            rows.append([*_cell_entries(experiment, (row["n"], row["k"], row["max_count"])), *map(Entry, texts)])
+        title = (
+            f"Relative excess over the best other method in percent, {IMPURITY_TITLES[impurity]} ({_size(experiment)})"
+        )
+        tables.append(Table(title, heads, rows, len(_cell_heads(experiment))))
+    return tables
+
+
+def _number(value: float) -> str:
+    return NONE if math.isnan(value) else f"{value:.4f}"
+
+
+def _cell_heads(experiment: Experiment) -> list[str]:
+    return ["n", "k", "max_count"] if _several_maxima(experiment) else ["n", "k"]
+
+
+def _cell_entries(experiment: Experiment, cell: Sequence[Any]) -> list[Entry]:
+    return [Entry(str(part)) for part in (cell if _several_maxima(experiment) else cell[:2])]
+
+
+def _several_maxima(experiment: Experiment) -> bool:
+    return len({cell.max_count for cell, _ in experiment.cells}) > 1
+
+
+def _size(experiment: Experiment) -> str:
+    runs = sorted({runs for _, runs in experiment.cells})
+    number = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
+    text = f"{number} tables per configuration"
+    return text if _several_maxima(experiment) else f"{text}, entries 0 to {experiment.cells[0][0].max_count}"
+
+
+def text_of(results: Results, notes: tuple[str, ...] = ()) -> str:
+    """The win tables, further notes and the verdict, for the terminal."""
+    return "\n".join(
+        [*(t.as_text() for t in win_tables(results)), *(f"{note}\n" for note in notes), judge(results).text]
+    )
+
+
+def write_tables(results: Results, folder: Path, notes: tuple[str, ...] = ()) -> None:
+    """Write all tables of an experiment into its results folder; ``notes`` go under the win tables."""
+    below = (*notes, judge(results).text)
+    _write(folder, "win_percentage", win_frame(results), win_tables(results), below)
+    _write(folder, "relative_excess", results.relative_excess, excess_tables(results), ())
+
+
+def _write(folder: Path, name: str, frame: pd.DataFrame, tables: list[Table], below: tuple[str, ...]) -> None:
+    last = [*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *below))]
+    write_atomically(folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
+    write_atomically(folder / f"{name}.md", "\n".join(t.as_markdown() for t in last))
+    write_atomically(folder / f"{name}.tex", "\n".join(t.as_latex() for t in last))

@@ -1,0 +1,92 @@
+"""The paper's two proposals: Hypercube Cover (HcC) and Largest Class Alone (LCA).
+
+Notation: A is the table, |v| the sum of row v, d in {0,1}^k a direction, that is a set of classes.
+
+B_d: order the rows by r(v) = (d . A[v]) / |v|, the share of the classes of d in row v, and take the prefix with
+the least k-class impurity. Ties of r go by row index; correctly rounded division makes equal shares equal
+floats, so ties are exact.
+
+LCA is B_{e_i} for the class i with the largest total (the first such i): ratio 2 to the optimum for Gini, 3 for
+entropy, 3 + sqrt(3) for every impurity of class C (Theorems 4.2 to 4.5). Cost O(nk + n log n).
+
+HcC is the best B_d over all directions; d and its complement give the same splits but for ties, so subsets of
+1..floor(k/2) classes are walked, by size and then lexicographically, half-size ones only when they leave out the
+last class. A later direction replaces an earlier one only when strictly better. Ratio 2 for class C
+(Theorems 3.5, 3.6). Cost O(2^k n (k + log n)).
+
+Source: Laber, Molinaro, Pereira (ICML 2018), sections 3 and 4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitlab._jit import Bools, Floats, Ints, kernel
+from splitlab.impurity import STRICTLY, lookup_table
+from splitlab.splitters.sweep import mark, sort_rows, sweep
+
+
+@kernel
+def sort_by_share(table: Ints, sizes: Ints, subset: Ints, size: int, shares: Floats, order: Ints, spare: Ints) -> None:
+    """Order the rows by the share of the first ``size`` classes named in ``subset``."""
+    for v in range(table.shape[0]):
+        part = 0
+        for s in range(size):
+            part += table[v, subset[s]]
+        shares[v, 0] = part / sizes[v]
+    sort_rows(shares, order, spare)
+
+
+@kernel
+def next_subset(subset: Ints, size: int, k: int) -> bool:
+    """Advance to the next ``size``-subset of range(k) in lexicographic order; False after the last one."""
+    s = size - 1
+    while s >= 0 and subset[s] == k - size + s:
+        s -= 1
+    if s < 0:
+        return False
+    subset[s] += 1
+    for later in range(s + 1, size):
+        subset[later] = subset[later - 1] + 1
+    return True
+
+
+@kernel
+def lca(tables: Ints, kind: int, masks: Bools) -> None:
+    """Largest Class Alone: int64 (b, n, k) -> bool masks (b, n), written in place."""
+    b, n = masks.shape
+    lookup = lookup_table(tables, kind)
+    shares = np.empty((n, 1))
+    order, spare, subset = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(1, np.int64)
+    for t in range(b):
+        totals = tables[t].sum(axis=0)
+        subset[0] = np.argmax(totals)
+        sort_by_share(tables[t], tables[t].sum(axis=1), subset, 1, shares, order, spare)
+        _, cut, exchanged = sweep(tables[t], order, totals, totals.sum(), kind, lookup, False)
+        mark(order, cut, exchanged, masks[t])
+
+
+@kernel
+def hcc(tables: Ints, kind: int, masks: Bools) -> None:
+    """Hypercube Cover: int64 (b, n, k) -> bool masks (b, n), written in place."""
+    b, n, k = tables.shape
+    lookup = lookup_table(tables, kind)
+    shares = np.empty((n, 1))
+    order, spare, subset = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(k, np.int64)
+    for t in range(b):
+        sizes = tables[t].sum(axis=1)
+        totals = tables[t].sum(axis=0)
+        n_total = totals.sum()
+        best = np.inf
+        for size in range(1, k // 2 + 1):
+            classes = k - 1 if 2 * size == k else k
+            for s in range(size):
+                subset[s] = s
+            more = True
+            while more:
+                sort_by_share(tables[t], sizes, subset, size, shares, order, spare)
+                value, cut, exchanged = sweep(tables[t], order, totals, n_total, kind, lookup, False)
+                if value < best - STRICTLY * n_total:
+                    best = value
+                    mark(order, cut, exchanged, masks[t])
+                more = next_subset(subset, size, classes)

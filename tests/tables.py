@@ -1,0 +1,52 @@
+"""Tables for tests: many kinds of random ones, and what is known of some."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splitlab.impurity import score
+
+AUTHORS: list[dict[str, Any]] = json.loads(files("splitlab.published").joinpath("authors_impurities.json").read_text())
+
+SHAPES = [
+    # n, k, max_count
+    (2, 2, 7), (3, 2, 1), (6, 3, 7), (12, 3, 1), (12, 3, 2), (12, 5, 7), (9, 4, 1), (7, 6, 3),
+    (12, 9, 7), (25, 3, 15), (25, 4, 100), (50, 3, 2), (20, 5, 10**6), (8, 3, 3 * 10**8), (64, 3, 7), (65, 2, 1),
+]  # fmt: skip
+
+
+def random_tables(seed: int, n: int, k: int, max_count: int, count: int) -> NDArray[np.int64]:
+    """``count`` tables (count, n, k) without zero rows or columns."""
+    rng = np.random.default_rng(seed)
+    tables = rng.integers(0, max_count + 1, (count, n, k))
+    tables[:, np.arange(n), np.arange(n) % k] += tables.sum(axis=2) == 0
+    tables[:, np.arange(k) % n, np.arange(k)] += tables.sum(axis=1) == 0
+    return tables
+
+
+def optimum(table: NDArray[np.int64], kind: int) -> float:
+    """The least I(u_L) + I(u_R), by trying every split."""
+    n = len(table)
+    masks = np.array([(False, *bits) for bits in itertools.product((False, True), repeat=n - 1)][1:])
+    return float(score(np.broadcast_to(table, (len(masks), *table.shape)).copy(), masks, kind).min())
+
+
+def differ_by_constant(table: NDArray[np.int64]) -> bool:
+    """Whether two merged rows differ by a constant vector: their count scores tie exactly."""
+    from splitlab.contingency import merge_proportional
+
+    away = [tuple(row - row.min()) for row in merge_proportional(table)]
+    return len(set(away)) < len(away)
+
+
+def batches(count: int) -> Iterator[NDArray[np.int64]]:
+    """Random tables of every shape."""
+    for seed, (n, k, max_count) in enumerate(SHAPES):
+        yield random_tables(seed, n, k, max_count, count)

@@ -1,0 +1,184 @@
+"""The compiled splitters against their plain definitions, the authors' impurities, and the theory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from splitlab.impurity import NAMES, score
+from splitlab.splitters import get, names, plain, split_batch
+from tests.tables import AUTHORS, SHAPES, differ_by_constant, optimum, random_tables
+
+KINDS = [pytest.param(kind, id=name) for kind, name in enumerate(NAMES)]
+
+
+def values(name: str, tables: np.ndarray, kind: int) -> np.ndarray:
+    return score(tables, split_batch(get(name), tables, kind), kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: "n{}_k{}_m{}".format(*s))
+def test_kernel_selects_the_split_of_the_plain_definition(name: str, shape: tuple[int, int, int], kind: int) -> None:
+    tables = random_tables(11, *shape, count=40)
+    masks = split_batch(get(name), tables, kind)
+    for table, mask in zip(tables, masks, strict=True):
+        expected = np.array(plain.SPLITTERS[name](table.tolist(), NAMES[kind]))
+        assert (mask == expected).all() or (mask == ~expected).all(), table.tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", [n for n in names() if n in AUTHORS[0]["impurity"]["gini"]])
+def test_kernel_reaches_the_authors_impurity(name: str, kind: int) -> None:
+    compared = 0
+    for entry in AUTHORS:
+        table = np.array(entry["table"])
+        known = entry["impurity"][NAMES[kind]].get(name)
+        if known is None or (name.endswith("counts") and differ_by_constant(table)):
+            continue
+        found = values(name, table[None], kind)[0] / table.sum()
+        assert found == pytest.approx(known, rel=1e-9), entry["table"]
+        compared += 1
+    assert compared >= 30 or (name == "sliq" and kind == 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: "n{}_k{}_m{}".format(*s))
+def test_no_side_is_empty(name: str, shape: tuple[int, int, int], kind: int) -> None:
+    masks = split_batch(get(name), random_tables(3, *shape, count=200), kind)
+    assert masks.any(axis=1).all()
+    assert not masks.all(axis=1).any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", [(6, 3, 7), (7, 4, 3), (5, 5, 2), (8, 3, 1), (6, 2, 9)])
+def test_ratios_to_the_optimum(shape: tuple[int, int, int], kind: int) -> None:
+    tables = random_tables(5, *shape, count=150)
+    best = np.array([optimum(table, kind) for table in tables])
+    found = {name: values(name, tables, kind) for name in names()}
+    slack = 1e-9 * tables.sum(axis=(1, 2))
+    for name in names():
+        assert (found[name] >= best - slack).all(), name
+    assert (found["hcc"] <= 2 * best + slack).all()
+    assert (found["lca"] <= (2, 3)[kind] * best + slack).all()
+    for better, worse in (("hcc", "lca"), ("pc_ext", "pc"), ("pc_ext_counts", "pc_counts"), ("sliq_ext", "sliq")):
+        assert (found[better] <= found[worse] + slack).all(), (better, worse)
+    if shape[1] == 2:
+        for name in ("hcc", "lca", "pc", "pc_ext"):
+            assert found[name] == pytest.approx(best, abs=slack.max()), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", names())
+def test_scaling_all_counts_scales_the_impurity(name: str, kind: int) -> None:
+    tables = random_tables(7, 12, 4, 7, 100)
+    assert values(name, 1000 * tables, kind) == pytest.approx(1000 * values(name, tables, kind), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", names())
+def test_permuting_rows_and_columns_of_tie_free_tables(name: str, kind: int) -> None:
+    tables = random_tables(8, 10, 4, 10**6, 50)
+    rng = np.random.default_rng(0)
+    shuffled = np.ascontiguousarray(tables[:, rng.permutation(10)][:, :, rng.permutation(4)])
+    assert values(name, shuffled, kind) == pytest.approx(values(name, tables, kind), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["lca", "hcc", "pc", "pc_ext"])
+def test_splitting_a_row_into_proportional_ones(name: str, kind: int) -> None:
+    tables = random_tables(9, 8, 3, 50, 60)
+    # Three copies' worth of row 2, as one row and as a double and a single one.
+    whole, parts = tables.copy(), np.concatenate([tables, tables[:, 2:3]], axis=1)
+    whole[:, 2] *= 3
+    parts[:, 2] *= 2
+    expected = values(name, whole, kind)
+    if name == "pc_ext":
+        assert values(name, parts, kind) == pytest.approx(expected, rel=1e-12)
+    else:
+        assert values(name, np.ascontiguousarray(parts), kind) == pytest.approx(expected, rel=1e-12)
+
+
+WORST = [
+    ("lca", 0, 1.4153, [[39, 6, 0], [0, 13, 40], [0, 58, 76], [34, 27, 0], [59, 32, 0], [0, 0, 19]]),
+    ("lca", 1, 1.609, [[39, 6, 0], [0, 13, 40], [0, 58, 76], [34, 27, 0], [59, 32, 0], [0, 0, 19]]),
+    (
+        "hcc",
+        0,
+        1.0604,
+        [[0, 0, 43], [2, 0, 4], [0, 542, 0], [5, 0, 0], [0, 5, 6], [4, 3, 0], [3, 0, 16], [0, 17, 0]],
+    ),
+    ("hcc", 1, 1.0289, [[18, 6, 30], [15, 0, 0], [9, 9, 0], [1, 34, 0], [0, 2, 2]]),
+    (
+        "pc_ext",
+        1,
+        1.1598,
+        [[4, 19, 0, 0], [24, 0, 2, 0], [7, 4, 0, 0], [0, 0, 10, 1], [0, 0, 5, 0], [8, 6, 0, 0], [28, 0, 8, 1]],
+    ),
+    (
+        "sliq_ext",
+        1,
+        1.2111,
+        [[0, 2, 9, 27], [0, 4, 4, 18], [24, 0, 0, 4], [0, 58, 3, 0], [65, 0, 0, 0], [3, 2, 0, 0], [12, 4, 0, 0]],
+    ),
+    ("sliq", 0, 1.7226, [[0, 0, 1, 24], [0, 15, 0, 0], [3, 1, 0, 26], [0, 40, 0, 1], [0, 13, 0, 0], [21, 0, 0, 0]]),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "ratio", "table"), WORST)
+def test_worst_known_tables(name: str, kind: int, ratio: float, table: list[list[int]]) -> None:
+    array = np.array(table)
+    assert values(name, array[None], kind)[0] / optimum(array, kind) == pytest.approx(ratio, abs=1e-4 * ratio)
+
+
+def test_principal_component_of_the_worked_example() -> None:
+    from splitlab.splitters.eigen import top_direction
+    from splitlab.splitters.principal import scatter
+
+    table = np.array([[40, 10, 10], [10, 40, 10], [20, 30, 10], [20, 15, 25], [10, 5, 45]])
+    p = table / table.sum(axis=1, keepdims=True)
+    matrix = scatter(table, p, table.sum(axis=0), table.sum())
+    expected = [[10, -4.1667, -5.8333], [-4.1667, 14.1667, -10], [-5.8333, -10, 15.8333]]
+    assert matrix == pytest.approx(np.array(expected), abs=1e-4)
+    direction = np.empty(3)
+    top_direction(matrix, np.empty((3, 3)), direction)
+    assert direction == pytest.approx([-0.1144, -0.6430, 0.7573], abs=1e-4)
+    assert p @ direction == pytest.approx([-0.0572, -0.3215, -0.2334, 0.1167, 0.4953], abs=1e-4)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 9, 20, 60])
+def test_top_direction_is_the_top_eigenvector(k: int) -> None:
+    from splitlab.splitters.eigen import top_direction
+
+    rng = np.random.default_rng(k)
+    for _ in range(20):
+        half = rng.normal(size=(k, k + 3))
+        matrix = half @ half.T
+        eigenvalues, vectors = np.linalg.eigh(matrix)
+        direction = np.empty(k)
+        top_direction(matrix.copy(), np.empty((k, k)), direction)
+        assert np.linalg.norm(direction) == pytest.approx(1.0, rel=1e-12)
+        assert abs(direction @ vectors[:, -1]) == pytest.approx(1.0, abs=1e-9)
+        assert direction[np.argmax(np.abs(direction))] > 0
+        assert direction @ matrix @ direction == pytest.approx(eigenvalues[-1], rel=1e-12)
+
+
+def test_a_repeated_eigenvalue_has_a_fixed_direction() -> None:
+    from splitlab.splitters.eigen import top_direction
+
+    direction = np.empty(3)
+    top_direction(np.eye(3) - 1 / 3, np.empty((3, 3)), direction)
+    assert direction == pytest.approx(np.array([2, -1, -1]) / 6**0.5, abs=1e-12)
+    masks = split_batch(get("pc"), np.array([np.diag([5, 5, 5])]), 0)
+    assert masks.tolist() == split_batch(get("pc"), np.array([np.diag([5, 5, 5])]), 0).tolist()
+
+
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 33, 100, 1000])
+def test_sort_is_stable_and_lexicographic(n: int) -> None:
+    from splitlab.splitters.sweep import sort_rows
+
+    keys = np.random.default_rng(n).integers(0, 4, (n, 2)).astype(float)
+    order = np.empty(n, np.int64)
+    sort_rows(keys, order, np.empty(n, np.int64))
+    assert order.tolist() == sorted(range(n), key=lambda v: (*keys[v], v))
