@@ -84,10 +84,9 @@ def run_command(args: argparse.Namespace) -> int:
     """Run or continue an experiment; print its tables."""
     from splitlab.montecarlo.config import load_experiment
     from splitlab.montecarlo.study import run
-    from splitlab.report.tables import published_of, text_of, write_tables
+    from splitlab.report.tables import text_of, write_tables
 
     experiment = load_experiment(args.config, runs=args.runs, overrides=args.set)
-    published_of(experiment)  # a wrong name is to be known before hours of computing
     folder = args.out or Path("results") / experiment.name
     options = {"overrides": args.set, "fresh": args.fresh, "say": sys.stderr}
     results = run(args.config, runs=args.runs, jobs=args.jobs, out=folder, **options)
@@ -132,8 +131,8 @@ def replay_command(args: argparse.Namespace) -> int:
 def split_command(args: argparse.Namespace) -> int:
     """Split a table from a file."""
     from splitlab.api import split
-    from splitlab.contingency import read_table
     from splitlab.splitters import get
+    from splitlab.table_file import read_table
 
     table = read_table(args.file)
     try:

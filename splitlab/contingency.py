@@ -1,18 +1,13 @@
-"""Contingency tables: the one door through which counts come in, from Python or from a csv file.
+"""Contingency tables: the one door through which counts come in (`table_file` reads them from csv files).
 
 A table A has n rows (attribute *values*) and k columns (*classes*); A[v, i] counts the examples of class i
 whose attribute has value v. Behind this door it is an int64 array, n >= 2, k >= 1, 1 <= N <= MAX_TOTAL.
 """
 
-import csv
-import io
 import math
-import os
-import re
 import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,17 +15,9 @@ from numpy.typing import NDArray
 
 # Below 2**53, so that counts and all their sums are exact in float64 too.
 MAX_TOTAL = 10**15
-MAX_FILE_BYTES = 64 * 10**6
-MAX_FILE_CELLS = 10**6
 
-_WHOLE = "counts must be whole numbers >= 0"
-_TOO_LARGE = "counts may be at most 10**15, also in total"
-_COUNT = re.compile(r"(0|[1-9][0-9]*)(?:\.0+)?")
-# Whatever may have been meant as a number. Wider than _COUNT on purpose: a mistyped count in the first line
-# must be an error and not make that line a header, nor one in the first column make that a label.
-_NUMBER_LIKE = re.compile(r"[-+−]?(?:[.,]?\d[\d\s.,'_]*(?:e[-+]?\d+)?%?|0x[0-9a-f]+)", re.IGNORECASE)
-_NAN_LIKE = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
-_Record = tuple[int, list[str]]  # the line where it starts, and its cells
+WHOLE = "counts must be whole numbers >= 0"
+TOO_LARGE = "counts may be at most 10**15, also in total"
 
 
 def as_counts(table: object) -> NDArray[np.int64]:
@@ -70,13 +57,13 @@ def as_counts(table: object) -> NDArray[np.int64]:
     elif any(c.__module__.startswith("pandas") for c in type(table).__mro__) and hasattr(table, "ndim"):
         counts = _from_frame(table)
     else:
-        got = f"{_show(table)} ({type(table).__name__})"
+        got = f"{show(table)} ({type(table).__name__})"
         raise TypeError(f"table: got {got}; give a list of rows, a numpy array or a pandas DataFrame")
     _check_total(counts)
     return counts
 
 
-def _show(value: object) -> str:
+def show(value: object) -> str:
     """Show a value in a message: short, on one line, control characters escaped; never fails."""
     if isinstance(value, int) and value.bit_length() > 200:  # repr refuses more than 4300 digits
         return f"an integer of {value.bit_length()} bits"
@@ -97,17 +84,17 @@ def _is_number(value: object) -> bool:
 
 
 def _check_entry(row: int, column: int, value: Any) -> None:
-    entry = f"table: entry at row {row}, column {column} is {_show(value)}"
+    entry = f"table: entry at row {row}, column {column} is {show(value)}"
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0):
         raise ValueError(f"{entry}; a table must be two-dimensional")
     if not _is_number(value):
-        raise TypeError(f"{entry} ({type(value).__name__}); {_WHOLE}")
+        raise TypeError(f"{entry} ({type(value).__name__}); {WHOLE}")
     if isinstance(value, np.generic):
         value = value.item()  # a float16 cannot be compared with 1e15
     if not 0 <= value < math.inf or (value <= MAX_TOTAL and value % 1):
-        raise ValueError(f"{entry}; {_WHOLE}")
+        raise ValueError(f"{entry}; {WHOLE}")
     if value > MAX_TOTAL:
-        raise ValueError(f"{entry}; {_TOO_LARGE}")
+        raise ValueError(f"{entry}; {TOO_LARGE}")
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
@@ -129,7 +116,7 @@ def _check_total(counts: NDArray[np.int64]) -> None:
     if running[-1] > MAX_TOTAL:
         row, column = divmod(int(np.argmax(running > MAX_TOTAL)), counts.shape[1])
         place = f"the entry at row {row}, column {column}, {counts[row, column]}, goes beyond the limit"
-        raise ValueError(f"table: the counts add up to {sum(counts.ravel().tolist())}; {place}; {_TOO_LARGE}")
+        raise ValueError(f"table: the counts add up to {sum(counts.ravel().tolist())}; {place}; {TOO_LARGE}")
 
 
 def _from_array(array: NDArray[Any]) -> NDArray[np.int64]:
@@ -152,7 +139,7 @@ def _refuse_dtype(array: NDArray[Any]) -> None:
     for (row, column), value in np.ndenumerate(array):
         if not _is_number(value):
             _check_entry(row, column, value)
-    entry = f"table: entry at row 0, column 0 is {_show(array[0, 0])}"
+    entry = f"table: entry at row 0, column 0 is {show(array[0, 0])}"
     raise TypeError(f"{entry}, of dtype {array.dtype}; convert the table with .astype(int)")
 
 
@@ -171,7 +158,7 @@ def _check_row(i: int, row: Any, first: Any) -> None:
     if not isinstance(row, (list, tuple, range)) and not (isinstance(row, np.ndarray) and row.ndim > 0):
         error = ValueError if _is_number(row) else TypeError
         hint = "a table must be two-dimensional, every row a list of counts"
-        raise error(f"table: row {i} is {_show(row)} ({type(row).__name__}); {hint}")
+        raise error(f"table: row {i} is {show(row)} ({type(row).__name__}); {hint}")
     if len(row) != len(first):
         lengths = f"row {i} has {len(row)} entries, row 0 has {len(first)}"
         raise ValueError(f"table: {lengths}; rows must be equally long")
@@ -300,193 +287,3 @@ def merge_proportional(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     merged = np.zeros((len(first), counts.shape[1]), dtype=np.int64)
     np.add.at(merged, group, counts)
     return merged
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledTable:
-    """A contingency table from a file, with what was recognised in it; made by `read_table`.
-
-    `counts` has shape (n, k); `values` and `classes` are the n row and k column labels (which may repeat),
-    None without a label column or header line; `recognised` is for people, such as
-    "5 values x 3 classes; header line read; first column read as labels; separator ','".
-    """
-
-    counts: NDArray[np.int64]
-    values: tuple[str, ...] | None
-    classes: tuple[str, ...] | None
-    recognised: str
-
-
-def read_table(path: str | os.PathLike[str]) -> LabelledTable:
-    """Read a contingency table from a csv file.
-
-    The separator is the comma, semicolon or tab that makes most cells of the first line. The first line is a
-    header if no cell beyond its first looks like a number, if its first cell (and that of no other line) is
-    empty, or if it is one cell shorter than all other lines. The first column holds labels if none of its
-    cells looks like a number, or if the header has an empty first cell or is the shorter line.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A UTF-8 file of at most 64 MB and 1,000,000 cells. Blank lines are skipped. Counts are plain digits,
-        such as 12 or 12.0; one row per value, one column per class.
-
-    Returns
-    -------
-    LabelledTable
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it holds no such table; the message names file, line and column (both from 1) and the cell.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "outlook.csv")
-    ...     _ = file.write_text("outlook,yes,no\\nsunny,2,3\\novercast,4,0\\n")
-    ...     table = read_table(file)
-    >>> table.values, table.classes, table.counts[0]
-    (('sunny', 'overcast'), ('yes', 'no'), array([2, 3]))
-    >>> table.recognised
-    "2 values x 2 classes; header line read; first column read as labels; separator ','"
-    """
-    name = str(path) if str(path).isprintable() else repr(str(path))
-    text = _read_text(Path(path), name)
-    separator = max(",;\t", key=lambda candidate: _first_width(text, candidate))  # the comma wins ties
-    records = _read_records(text, separator, name)
-    header, labelled = _layout(records, name)
-    data = records[header:]
-    if len(data) < 2:
-        got = "got 1" if data else "got only a header line"
-        raise ValueError(f"{name}:{records[-1][0]}: a split needs at least 2 rows (values); {got}; add rows")
-    array = _count_array(data, labelled, name)
-    try:
-        counts = as_counts(array)
-    except ValueError as error:
-        raise ValueError(f"{name}: {str(error).removeprefix('table: ')}") from None
-    values = tuple(cells[0] for _, cells in data) if labelled else None
-    classes = tuple(records[0][1][-counts.shape[1] :]) if header else None
-    return LabelledTable(counts, values, classes, _describe(counts.shape, header, labelled, separator))
-
-
-def _read_text(path: Path, name: str) -> str:
-    with path.open("rb") as file:
-        data = file.read(MAX_FILE_BYTES + 1)  # sizes told by the file system are wrong for pipes and devices
-    if len(data) > MAX_FILE_BYTES:
-        raise ValueError(f"{name}: is larger than {MAX_FILE_BYTES // 10**6} MB; a table of counts is wanted")
-    bad = data.find(b"\0")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        bad = error.start if bad < 0 else min(bad, error.start)
-    if bad >= 0:
-        line = data.count(b"\n", 0, bad) + 1
-        raise ValueError(f"{name}:{line}: byte 0x{data[bad]:02x} is not UTF-8 text; save as UTF-8 csv")
-    return text.removeprefix("\ufeff")
-
-
-def _csv_reader(text: str, separator: str) -> Any:
-    stream = io.StringIO(text, newline="")
-    return csv.reader(stream, delimiter=separator, skipinitialspace=True, strict=True)
-
-
-def _first_width(text: str, separator: str) -> int:
-    try:
-        return next((len(cells) for cells in _csv_reader(text, separator) if any(map(str.strip, cells))), 0)
-    except csv.Error:  # quotes do not fit this separator; if they fit none, _read_records says so
-        return 0
-
-
-def _read_records(text: str, separator: str, name: str) -> list[_Record]:
-    reader = _csv_reader(text, separator)
-    records: list[_Record] = []
-    size, line = 0, 1
-    try:
-        for cells in reader:
-            stripped = [cell.strip() for cell in cells]
-            if len(cells) > 1 or any(stripped):
-                records.append((line, stripped))
-            size += len(cells)
-            if size > MAX_FILE_CELLS:
-                raise ValueError(f"{name}:{line}: more than {MAX_FILE_CELLS:,} cells; give a smaller table")
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise ValueError(f"{name}:{line}: {error}; check the quotes in this line") from None
-    if not records:
-        raise ValueError(f"{name}:1: the file is empty; a row of counts for each value is wanted")
-    return records
-
-
-def _layout(records: list[_Record], name: str) -> tuple[bool, bool]:
-    """Whether there is a header line, and whether there is a label column."""
-    first, others = records[0][1], [cells for _, cells in records[1:]]
-    shorter = bool(others) and all(len(cells) == len(first) + 1 for cells in others)
-    header = _is_header(records[0], others, shorter, name)
-    width = len(first) + (header and shorter)
-    for line, cells in records[header:]:
-        if len(cells) != width:
-            found = f"found {len(cells)} cells, expected {width} (compare line {records[0][0]})"
-            raise ValueError(f"{name}:{line}: {found}; all rows must be equally long")
-    announced = header and (shorter or not first[0])
-    labels = [cells[0] for _, cells in records[header:]]
-    return header, width > 1 and (announced or not any(map(_NUMBER_LIKE.fullmatch, labels)))
-
-
-def _is_header(record: _Record, others: list[list[str]], shorter: bool, name: str) -> bool:
-    line, first = record
-    numbers = [not c or _NUMBER_LIKE.fullmatch(c) is not None for c in first]
-    words = [not (n or _NAN_LIKE.fullmatch(c)) for n, c in zip(numbers, first, strict=True)]
-    if shorter:
-        return any(words) or not any(_NUMBER_LIKE.fullmatch(cells[0]) for cells in others)
-    beyond = min(1, len(first) - 1)  # the first cell decides only where it is alone
-    if beyond and not first[0] and all(cells[0] for cells in others):
-        return True
-    if any(words[beyond:]) and any(numbers[beyond:]):
-        # Reading over this line would lose a row of counts with one mistyped cell, and nobody would know.
-        w, n = words.index(True, beyond), numbers.index(True, beyond)
-        cells = f"column {w + 1}: {_show(first[w])} is a word, but column {n + 1} holds {_show(first[n])}"
-        hint = "correct the count, or, for a header line, give every class a name that is no number"
-        raise ValueError(f"{name}:{line}: {cells}; {hint}")
-    return any(words[beyond:])
-
-
-def _count_array(data: list[_Record], labelled: bool, name: str) -> NDArray[np.int64]:
-    rows, total = [], 0
-    for line, cells in data:
-        rows.append([0] * (len(cells) - labelled))
-        for j, cell in enumerate(cells[labelled:]):
-            fault = _cell_fault(cell, total)
-            if fault:
-                raise ValueError(f"{name}:{line}: column {j + 1 + labelled}: {_show(cell)} {fault}")
-            rows[-1][j] = int(cell.partition(".")[0])
-            total += rows[-1][j]
-    return np.array(rows, dtype=np.int64)
-
-
-def _cell_fault(cell: str, total: int) -> str | None:
-    """Say why a cell is no count that can be added to `total`; None if it is one."""
-    count = _COUNT.fullmatch(cell)
-    if count:
-        within = len(count[1]) <= 16 and total + int(count[1]) <= MAX_TOTAL  # int() refuses 4301 digits
-        return None if within else f"is too large after a total of {total}; {_TOO_LARGE}"
-    if not cell:
-        return "is empty; write 0 where there are no examples"
-    if not _NUMBER_LIKE.fullmatch(cell):
-        return f"is not a count; {_WHOLE}, labels stand in the first column of every row or in the first line"
-    if re.fullmatch(r"[-−][0-9.]*[1-9][0-9.]*", cell):
-        return f"is negative; {_WHOLE}"
-    if re.fullmatch(r"[0-9]*\.[0-9]*[1-9][0-9]*", cell):
-        return f"is fractional; {_WHOLE}"
-    return "is not a count; write counts in plain digits, such as 1000, without leading zeros"
-
-
-def _describe(shape: tuple[int, ...], header: bool, labelled: bool, separator: str) -> str:
-    size = f"{shape[0]} values x {shape[1]} class{'es' if shape[1] > 1 else ''}"
-    top = "header line read" if header else "no header line"
-    side = "first column read as labels" if labelled else "no label column"
-    between = f"separator {separator!r}" if labelled or shape[1] > 1 else "no separator"
-    return f"{size}; {top}; {side}; {between}"

@@ -9,6 +9,8 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from splitlab.impurity import score
@@ -50,3 +52,18 @@ def batches(count: int) -> Iterator[NDArray[np.int64]]:
     """Random tables of every shape."""
     for seed, (n, k, max_count) in enumerate(SHAPES):
         yield random_tables(seed, n, k, max_count, count)
+
+
+def table_strategy(max_count: int = 5, max_rows: int = 8) -> st.SearchStrategy[np.ndarray]:
+    shapes = st.tuples(st.integers(2, max_rows), st.integers(1, 4))
+    return hnp.arrays(np.int64, shapes, elements=st.integers(0, max_count)).filter(lambda a: a.any())
+
+
+def check_counts(counts: np.ndarray, expected: object) -> None:
+    assert type(counts) is np.ndarray
+    assert counts.dtype == np.int64
+    assert counts.dtype.isnative
+    assert counts.flags.c_contiguous
+    assert counts.flags.owndata
+    assert counts.flags.writeable
+    np.testing.assert_array_equal(counts, np.array(expected, dtype=np.int64), strict=True)

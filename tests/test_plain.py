@@ -360,6 +360,7 @@ def test_repeated_top_eigenvalue_is_fixed_by_the_first_projection() -> None:
 def test_sign_of_the_eigenvector() -> None:
     assert plain._top_eigenvector([[1.0, -1.0], [-1.0, 1.0]])[0] > 0  # equal magnitudes: the first is positive
     assert plain._top_eigenvector([[1.0, -2.0], [-2.0, 4.0]])[1] > 0  # else the largest
+    assert plain._top_eigenvector([[1.0, -1.0], [-1.0, 1.0 + 1e-11]])[0] > 0  # equal up to 1e-9
 
 
 def test_count_scores_of_rows_a_constant_apart_are_equal() -> None:

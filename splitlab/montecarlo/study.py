@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -30,6 +31,7 @@ from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.runner import compile_kernels, missing_work, run_missing
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
 from splitlab.montecarlo.summary import Summary, cell_columns, summarise
+from splitlab.published import load, located
 
 
 class Results:
@@ -40,7 +42,8 @@ class Results:
     experiment : Experiment
         What was run.
     win_percentage : pandas.DataFrame
-        One row per impurity, cell and splitter: runs, wins, percent, standard_error, wilson_low, wilson_high.
+        One row per impurity, cell and splitter: runs, wins, percent, standard_error, published (as
+        printed, empty if there is none), wilson_low, wilson_high.
     relative_excess : pandas.DataFrame
         One row per impurity, cell and splitter, in percent: mean, standard_error, median, p95, p99, maximum and
         the run where it happened, and the number of unbounded tables. No rows for a single splitter.
@@ -139,7 +142,7 @@ def run(
     >>> run(config).impurities(4, 3, 7, "gini").shape
     (10, 2)
     """
-    experiment = load_experiment(config, runs=runs, overrides=overrides)
+    experiment = _with_published(load_experiment(config, runs=runs, overrides=overrides))
     jobs = check_jobs(jobs)
     remark = _remarks(say)
     refuse_absurd(experiment)
@@ -174,6 +177,19 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
         raise ConfigError(f"{folder}: {error}; `splitlab run {folder}/{CONFIG} --out {folder}` computes them") from None
 
 
+def _with_published(experiment: Experiment) -> Experiment:
+    """The experiment with its published numbers located; ConfigError, before any computing, if they are no good."""
+    if experiment.published is None:
+        return experiment
+    place = experiment.source or "config"
+    name = located(experiment.published, experiment.source.parent if experiment.source else Path())
+    try:
+        load(name)
+    except ValueError as error:
+        raise ConfigError(f"{place}: {error}") from None
+    return replace(experiment, published=name)
+
+
 def check_jobs(jobs: int | None) -> int:
     """The number of workers; all processors that this process may use by default."""
     if jobs is None:
@@ -204,8 +220,7 @@ def _compute(experiment: Experiment, store: Store, jobs: int, say: TextIO | None
 @contextmanager
 def _shown(say: TextIO | None, work: Any) -> Iterator[Any]:
     if say is None:
-        with nullcontext():
-            yield lambda done: None
+        yield lambda done: None
         return
     bar = reporter(work, say)
     try:

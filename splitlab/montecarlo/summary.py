@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from splitlab.montecarlo import histogram
 from splitlab.montecarlo.config import Cell, Experiment
 from splitlab.montecarlo.plan import cell_blocks
 from splitlab.montecarlo.store import Column, Store, cut
+from splitlab.published import Published, load
 from splitlab.sampling import candidate_acceptance
 
 TIE_RELATIVE = 1e-9
@@ -100,17 +102,20 @@ class Summary:
 
 def summarise(experiment: Experiment, store: Store) -> Summary:
     """Read all blocks once, in order."""
-    won, excess = [], []
+    won: list[dict[str, Any]] = []
+    excess: list[dict[str, Any]] = []
+    published = load(experiment.published) if experiment.published else Published({})
     for impurity in experiment.impurities:
         columns = tuple((impurity, s) for s in experiment.splitters)
         for cell, runs in experiment.cells:
             tallies = _tally(cell, runs, store, columns)
             for splitter, tally in zip(experiment.splitters, tallies, strict=True):
                 place = {"impurity": impurity, **_cell_fields(cell), "splitter": splitter, "runs": runs}
-                won.append({**place, **_win_fields(tally)})
+                printed = published.get(impurity, cell.n, cell.k, cell.max_count, splitter)
+                won.append({**place, **_win_fields(tally), "published": printed or ""})
                 if len(tallies) > 1:
                     excess.append({**place, **_excess_fields(tally)})
-    return Summary(pd.DataFrame(won), pd.DataFrame(excess, columns=_EXCESS), _draws(experiment, store))
+    return Summary(pd.DataFrame(won)[_WON], pd.DataFrame(excess, columns=_EXCESS), _draws(experiment, store))
 
 
 def _tally(cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]) -> list[Tally]:
@@ -155,7 +160,9 @@ def _excess_fields(tally: Tally) -> dict[str, float]:
     }
 
 
-_EXCESS = ["impurity", "n", "k", "max_count", "splitter", "runs", *_excess_fields(Tally())]
+_PLACE = ["impurity", "n", "k", "max_count", "splitter", "runs"]
+_WON = [*_PLACE, "wins", "percent", "standard_error", "published", "wilson_low", "wilson_high"]
+_EXCESS = [*_PLACE, *_excess_fields(Tally())]
 
 
 def _draws(experiment: Experiment, store: Store) -> pd.DataFrame:

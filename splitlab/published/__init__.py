@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-PAPER_RUNS = 10_000
+PAPER_RUNS = 10_000  # behind every published percentage
 PAPER_RIVALS = frozenset({"hcc", "pc_ext_counts", "sliq_ext", "lca"})
 # The paper heads its pc_ext_counts column PCext, so its numbers are what PCext itself is to be held against.
 HEADED_ALIKE = {"pc_ext": "pc_ext_counts"}
@@ -25,10 +25,9 @@ Key = tuple[str, int, int, int, str]
 
 @dataclass(frozen=True)
 class Published:
-    """Printed percentages by (impurity, n, k, max_count, splitter), as text, and the runs behind each."""
+    """Printed percentages by (impurity, n, k, max_count, splitter), as text."""
 
     values: Mapping[Key, str]
-    runs: int = PAPER_RUNS
 
     def get(self, impurity: str, n: int, k: int, max_count: int, splitter: str) -> str | None:
         """The printed value of an entry or of the entry headed alike; None if there is none."""
@@ -36,6 +35,14 @@ class Published:
             if name and (value := self.values.get((impurity, n, k, max_count, name))) is not None:
                 return value
         return None
+
+
+def located(name: str, folder: Path) -> str:
+    """``name`` itself for a table of the paper; else the absolute path, sought in ``folder`` and then here."""
+    if name in table_names():
+        return name
+    inside = folder / name
+    return str((inside if inside.is_file() else Path(name)).absolute())
 
 
 def table_names() -> tuple[str, ...]:
@@ -67,7 +74,8 @@ def load(name: str) -> Published:
         rows = [row for row in csv.DictReader(text.splitlines()) if row["table"] in wanted]
         return Published({_key(row): row["value"] for row in rows})
     if not name.endswith(".csv"):
-        raise ValueError(f"published: {name!r} is not known; write {', '.join(table_names())}, or a path to a csv file")
+        known = ", ".join(table_names())
+        raise ValueError(f"published: {Path(name).name!r} is not known; write {known}, or a path to a csv file")
     return _from_file(Path(name))
 
 

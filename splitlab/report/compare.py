@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, sqrt
-from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from splitlab.montecarlo.study import Results
-from splitlab.published import PAPER_RIVALS, Published, load
+from splitlab.published import PAPER_RIVALS, PAPER_RUNS
 from splitlab.report.layout import round_half_up
 from splitlab.sampling import AUTHORS_RUNS
 
@@ -106,22 +105,14 @@ class Verdict:
     differing: tuple[Entry, ...] = ()
 
 
-def entries(results: Results, published: Published) -> list[Entry]:
+def entries(results: Results) -> list[Entry]:
     """The entries of an experiment that have a published number."""
-    found = []
-    for row in results.win_percentage.to_dict(orient="records"):
-        place: dict[str, Any] = {f: row[f] for f in ("impurity", "n", "k", "max_count", "splitter")}
-        if (printed := published.get(**place)) is not None:
-            found.append(
-                Entry(
-                    **place,
-                    wins=row["wins"],
-                    runs=row["runs"],
-                    printed=printed,
-                    published_runs=published.runs,
-                )
-            )
-    return found
+    fields = ("impurity", "n", "k", "max_count", "splitter", "wins", "runs")
+    return [
+        Entry(**{f: row[f] for f in fields}, printed=row["published"], published_runs=PAPER_RUNS)
+        for row in results.win_percentage.to_dict(orient="records")
+        if row["published"]
+    ]
 
 
 def judge(results: Results) -> Verdict:
@@ -129,7 +120,7 @@ def judge(results: Results) -> Verdict:
     experiment = results.experiment
     if experiment.published is None:
         return Verdict(False, True, "not compared: the config names no published numbers")
-    compared = entries(results, load(experiment.published))
+    compared = entries(results)
     if not compared:
         return Verdict(False, True, "not compared: no published number belongs to these cells and splitters")
     if frozenset(experiment.splitters) != PAPER_RIVALS:

@@ -14,36 +14,17 @@ import pandas as pd
 from splitlab.montecarlo.config import Experiment
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.study import Results
-from splitlab.published import Published, load
 from splitlab.report.compare import judge
 from splitlab.report.layout import Entry, Table, round_half_up
 from splitlab.splitters import get
 
-WIN_COLUMNS = [
-    "impurity", "n", "k", "max_count", "splitter", "runs", "wins", "percent", "standard_error", "published",
-    "wilson_low", "wilson_high",
-]  # fmt: skip
 NONE = "–"
 IMPURITY_TITLES = {"gini": "Gini", "entropy": "Entropy"}
 
 
-def published_of(experiment: Experiment) -> Published:
-    """The published numbers that the config names; none if it names none."""
-    return load(experiment.published) if experiment.published else Published({})
-
-
-def win_frame(results: Results) -> pd.DataFrame:
-    """The rows of ``win_percentage.csv``: the summary's, with the published value as printed."""
-    published = published_of(results.experiment)
-    frame = results.win_percentage.copy()
-    place = zip(*(frame[c] for c in ("impurity", "n", "k", "max_count", "splitter")), strict=True)
-    frame["published"] = [published.get(*p) or "" for p in place]
-    return frame[WIN_COLUMNS]
-
-
 def win_tables(results: Results) -> list[Table]:
     """For each impurity, the percentages of wins: ours with standard error, and the published ones."""
-    frame, experiment = win_frame(results), results.experiment
+    frame, experiment = results.win_percentage, results.experiment
     tables = []
     for impurity in experiment.impurities:
         part = frame[frame["impurity"] == impurity]
@@ -148,7 +129,7 @@ def text_of(results: Results, notes: tuple[str, ...] = ()) -> str:
 def write_tables(results: Results, folder: Path, notes: tuple[str, ...] = ()) -> None:
     """Write all tables of an experiment into its results folder; ``notes`` go under the win tables."""
     below = (*notes, judge(results).text)
-    _write(folder, "win_percentage", win_frame(results), win_tables(results), below)
+    _write(folder, "win_percentage", results.win_percentage, win_tables(results), below)
     _write(folder, "relative_excess", results.relative_excess, excess_tables(results), ())
 
 

@@ -29,7 +29,8 @@ Order and ties.
 * A repeated top eigenvalue leaves v open. Then v is the projection of the first unit vector e_0, e_1, ...
   that has one (longer than 1e-6) to the space of all eigenvalues within 1e-9 of the top, relative to it.
 * Rows that differ by a constant vector tie in the count score, as v is orthogonal to (1, ..., 1). Computed
-  as v.(A[a] - min_i A[a][i]), the scores are equal floats too.
+  as v.(A[a] - min_i A[a][i]), the scores are equal floats too. Other ties of `pc*`, by symmetry, come out
+  as rounding noise: neighbouring scores closer than 1e-9 of the largest one count as equal.
 
 A splitter maps (table, name of an impurity) to a list with True for the rows of the left side: the prefix,
 or for SLIQ the rows that stayed. Not checked: n, k >= 2, integers >= 0, no zero row or column, the name. If
@@ -44,7 +45,7 @@ Source: Laber, Molinaro, Mello Pereira, *Binary Partitions with Approximate Mini
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations, compress
+from itertools import combinations, compress, pairwise
 from operator import add, index, mul, sub
 from typing import TypeVar
 
@@ -58,6 +59,7 @@ Candidate = tuple[list[int], int]  # an order of the rows and a cut: order[:cut]
 Scored = Iterator[tuple[float, Candidate]]  # candidates with their impurities
 
 MARGIN = 1e-12  # times N: below this, two impurities differ by rounding only
+EQUAL_SCORES = 1e-9  # of the largest score
 EQUAL_EIGENVALUES = 1e-9  # relative: far above the error of the solver, far below the gaps of real tables
 SHORT_PROJECTION = 1e-6  # a projection no longer than this is too inaccurate to fix a direction
 EQUAL_COMPONENTS = 1e-9  # magnitudes of a unit vector closer than this count as equal
@@ -220,6 +222,14 @@ def _point(row: list[int], counts: bool) -> list[float]:
     return [c - least if counts else c / size for c in row]
 
 
+def _by_score(scores: list[float]) -> list[int]:
+    """Indices by score; a run of scores with gaps below rounding noise ties, and a tie keeps the given order."""
+    noise = EQUAL_SCORES * max(map(abs, scores))
+    order = sorted(range(len(scores)), key=scores.__getitem__)
+    gaps = [j for j in range(1, len(order)) if scores[order[j]] - scores[order[j - 1]] > noise]
+    return [a for start, stop in pairwise([0, *gaps, len(order)]) for a in sorted(order[start:stop])]
+
+
 def _principal(table: Table, measure: Measure, *, counts: bool, exchange: bool) -> list[bool]:
     """Best candidate along the merged rows in the order of their scores, as a mask of the original rows."""
     rows = _integers(table)
@@ -228,7 +238,7 @@ def _principal(table: Table, measure: Measure, *, counts: bool, exchange: bool) 
         return _mask(list(range(len(rows))), 1)
     v = _top_eigenvector(_scatter(merged))
     scores = [sum(map(mul, v, _point(row, counts))) for row in merged]
-    by_score = sorted(range(len(merged)), key=scores.__getitem__)
+    by_score = _by_score(scores)
     _, (order, cut) = _least(_along(merged, by_score, measure, exchange), MARGIN * sum(map(sum, rows)))
     left = {value for a in order[:cut] for value in members[a]}
     return [value in left for value in range(len(rows))]
