@@ -402,9 +402,10 @@ def test_the_manifest_says_where_the_numbers_come_from(tmp_path: Path) -> None:
     assert {"numpy", "numba", "pandas", "scipy", "joblib"} <= set(manifest["packages"])
     assert re.fullmatch(r"3\.\d+\.\d+.*", manifest["python"])
     assert 0 < manifest["wall_seconds"] < 600
-    cpu = Path("/proc/cpuinfo")
-    assert isinstance(manifest["machine"]["cpu"], str)
-    assert manifest["machine"]["cpu"] in (cpu.read_text() if cpu.exists() else manifest["machine"]["cpu"])
+    cpuinfo = Path("/proc/cpuinfo")
+    models = re.findall(r"^model name\s*:\s*(.+?)\s*$", cpuinfo.read_text() if cpuinfo.exists() else "", re.MULTILINE)
+    if models:
+        assert manifest["machine"]["cpu"] in models
     assert manifest["machine"]["cores"] >= 1
     git = manifest["git"]
     known = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from splitlab._jit import Floats, kernel
 
 SWEEPS = 60  # a safeguard: convergence is quadratic and takes 5 to 12 sweeps
@@ -45,10 +43,12 @@ def rotate(matrix: Floats, vectors: Floats, p: int, q: int) -> None:
 def diagonalise(matrix: Floats, vectors: Floats) -> None:
     """Turn ``matrix`` (k, k) into a diagonal one, in place; ``vectors`` gets its eigenvectors as columns."""
     k = matrix.shape[0]
-    vectors[:] = 0.0
+    trace = 0.0
     for i in range(k):
-        vectors[i, i] = 1.0
-    negligible = NEGLIGIBLE * np.trace(matrix)  # the matrix is positive semidefinite
+        trace += matrix[i, i]
+        for j in range(k):
+            vectors[i, j] = 1.0 if i == j else 0.0
+    negligible = NEGLIGIBLE * trace  # the matrix is positive semidefinite
     for _ in range(SWEEPS):
         turned = False
         for p in range(k - 1):
@@ -68,14 +68,16 @@ def project(matrix: Floats, vectors: Floats, direction: Floats) -> None:
     for i in range(k):
         top = max(top, matrix[i, i])
     for e in range(k):
-        direction[:] = 0.0
-        for j in range(k):
-            if matrix[j, j] >= top - REPEATED * abs(top):
-                for i in range(k):
+        squares = 0.0
+        for i in range(k):
+            direction[i] = 0.0
+            for j in range(k):
+                if matrix[j, j] >= top - REPEATED * abs(top):
                     direction[i] += vectors[e, j] * vectors[i, j]
-        length = math.sqrt(np.sum(direction * direction))
-        if length > 1e-6:
-            direction /= length
+            squares += direction[i] * direction[i]
+        if squares > 1e-12:
+            for i in range(k):
+                direction[i] /= math.sqrt(squares)
             break
 
 
@@ -84,9 +86,12 @@ def top_direction(matrix: Floats, vectors: Floats, direction: Floats) -> None:
     """The top eigenvector of ``matrix`` (destroyed) by the rule above; ``vectors`` (k, k) is work space."""
     diagonalise(matrix, vectors)
     project(matrix, vectors, direction)
-    largest = np.max(np.abs(direction))
+    largest = 0.0
     for i in range(direction.size):
-        if abs(direction[i]) >= largest - 1e-9:
-            if direction[i] < 0.0:
-                direction *= -1.0
-            break
+        largest = max(largest, abs(direction[i]))
+    leading = 0
+    while abs(direction[leading]) < largest - 1e-9:
+        leading += 1
+    if direction[leading] < 0.0:
+        for i in range(direction.size):
+            direction[i] = -direction[i]

@@ -23,7 +23,7 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import STRICTLY, lookup_table
-from splitlab.splitters.sweep import mark, sort_rows, sweep
+from splitlab.splitters.sweep import margins, mark, sort_rows, sweep
 
 
 @kernel
@@ -54,15 +54,16 @@ def next_subset(subset: Ints, size: int, k: int) -> bool:
 @kernel
 def lca(tables: Ints, kind: int, masks: Bools) -> None:
     """Largest Class Alone: int64 (b, n, k) -> bool masks (b, n), written in place."""
-    b, n = masks.shape
+    b, n, k = tables.shape
     lookup = lookup_table(tables, kind)
     shares = np.empty((n, 1))
     order, spare, subset = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(1, np.int64)
+    sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
     for t in range(b):
-        totals = tables[t].sum(axis=0)
+        n_total = margins(tables[t], sizes, totals)
         subset[0] = np.argmax(totals)
-        sort_by_share(tables[t], tables[t].sum(axis=1), subset, 1, shares, order, spare)
-        _, cut, exchanged = sweep(tables[t], order, totals, totals.sum(), kind, lookup, False)
+        sort_by_share(tables[t], sizes, subset, 1, shares, order, spare)
+        _, cut, exchanged = sweep(tables[t], order, totals, n_total, kind, lookup, False)
         mark(order, cut, exchanged, masks[t])
 
 
@@ -73,10 +74,9 @@ def hcc(tables: Ints, kind: int, masks: Bools) -> None:
     lookup = lookup_table(tables, kind)
     shares = np.empty((n, 1))
     order, spare, subset = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(k, np.int64)
+    sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
     for t in range(b):
-        sizes = tables[t].sum(axis=1)
-        totals = tables[t].sum(axis=0)
-        n_total = totals.sum()
+        n_total = margins(tables[t], sizes, totals)
         best = np.inf
         for size in range(1, k // 2 + 1):
             classes = k - 1 if 2 * size == k else k

@@ -30,7 +30,7 @@ import numpy as np
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import lookup_table
 from splitlab.splitters.eigen import top_direction
-from splitlab.splitters.sweep import mark, precedes, sort_rows, sweep
+from splitlab.splitters.sweep import margins, mark, precedes, sort_rows, sweep
 
 EXACT_SIZE = 1 << 26
 SAME_SCORE = 1e-9
@@ -48,7 +48,9 @@ def gcd(a: int, b: int) -> int:
 def merging_keys(table: Ints, sizes: Ints) -> Floats:
     """Keys (n, k) or (n, 2k) that are equal exactly for proportional rows, and sort by probabilities."""
     n, k = table.shape
-    exact = sizes.max() <= EXACT_SIZE
+    exact = True
+    for v in range(n):
+        exact = exact and sizes[v] <= EXACT_SIZE
     keys = np.empty((n, k if exact else 2 * k))
     for v in range(n):
         divisor = 0
@@ -76,9 +78,11 @@ def merge_rows(table: Ints, sizes: Ints, order: Ints, spare: Ints, group: Ints) 
     m = 0
     for j in range(n):
         if j == 0 or precedes(order[j - 1], order[j], keys):
-            probabilities[m] = keys[order[j], :k]
+            for i in range(k):
+                probabilities[m, i] = keys[order[j], i]
             m += 1
-        merged[m - 1] += table[order[j]]
+        for i in range(k):
+            merged[m - 1, i] += table[order[j], i]
         group[order[j]] = m - 1
     return merged[:m], probabilities[:m]
 
@@ -109,7 +113,9 @@ def score_rows(merged: Ints, probabilities: Floats, direction: Floats, by_counts
     m, k = merged.shape
     scores = np.zeros((m, 1))
     for a in range(m):
-        least = merged[a].min()
+        least = merged[a, 0]
+        for i in range(k):
+            least = min(least, merged[a, i])
         for i in range(k):
             weight = float(merged[a, i] - least) if by_counts else probabilities[a, i]
             scores[a, 0] += direction[i] * weight
@@ -119,13 +125,19 @@ def score_rows(merged: Ints, probabilities: Floats, direction: Floats, by_counts
 @kernel
 def settle_ties(scores: Floats, order: Ints) -> None:
     """Put rows whose scores differ by rounding noise only in their own order, that of their probabilities."""
-    noise = SAME_SCORE * np.max(np.abs(scores))
-    start = 0
-    for j in range(1, order.size + 1):
-        if j == order.size or scores[order[j], 0] - scores[order[j - 1], 0] > noise:
-            if j > start + 1:
-                order[start:j].sort()
+    noise = SAME_SCORE * max(abs(scores[order[0], 0]), abs(scores[order[-1], 0]))
+    before = scores[order[0], 0]
+    start = 0  # where the run of equal scores that holds order[j] begins
+    for j in range(1, order.size):
+        row = order[j]
+        if scores[row, 0] - before > noise:
             start = j
+        before = scores[row, 0]
+        i = j
+        while i > start and order[i - 1] > row:
+            order[i] = order[i - 1]
+            i -= 1
+        order[i] = row
 
 
 @kernel
@@ -135,13 +147,14 @@ def along_component(tables: Ints, kind: int, masks: Bools, by_counts: bool, exch
     lookup = lookup_table(tables, kind)
     order, spare, group = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     vectors, direction, side = np.empty((k, k)), np.empty(k), np.empty(n, np.bool_)
+    sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
     for t in range(b):
-        totals = tables[t].sum(axis=0)
-        n_total = totals.sum()
-        merged, probabilities = merge_rows(tables[t], tables[t].sum(axis=1), order, spare, group)
+        n_total = margins(tables[t], sizes, totals)
+        merged, probabilities = merge_rows(tables[t], sizes, order, spare, group)
         m = merged.shape[0]
         if m == 1:  # all rows proportional: every split has the same impurity
-            mark(np.arange(n), 0, False, masks[t])
+            for v in range(n):
+                masks[t, v] = v == 0
             continue
         top_direction(scatter(merged, probabilities, totals, n_total), vectors, direction)
         scores = score_rows(merged, probabilities, direction, by_counts)
@@ -151,27 +164,3 @@ def along_component(tables: Ints, kind: int, masks: Bools, by_counts: bool, exch
         mark(order[:m], cut, exchanged, side[:m])
         for v in range(n):
             masks[t, v] = side[group[v]]
-
-
-@kernel
-def pc(tables: Ints, kind: int, masks: Bools) -> None:
-    """Probability scores, prefixes only."""
-    along_component(tables, kind, masks, False, False)
-
-
-@kernel
-def pc_ext(tables: Ints, kind: int, masks: Bools) -> None:
-    """Probability scores, prefixes and exchanges."""
-    along_component(tables, kind, masks, False, True)
-
-
-@kernel
-def pc_counts(tables: Ints, kind: int, masks: Bools) -> None:
-    """Count scores, prefixes only."""
-    along_component(tables, kind, masks, True, False)
-
-
-@kernel
-def pc_ext_counts(tables: Ints, kind: int, masks: Bools) -> None:
-    """Count scores, prefixes and exchanges."""
-    along_component(tables, kind, masks, True, True)

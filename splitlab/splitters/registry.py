@@ -1,7 +1,7 @@
 """The splitters by name: what each is, what it guarantees, what it costs, where it comes from.
 
-A splitter is a compiled function ``kernel(tables, kind, masks)`` that fills the bool masks (b, n), True for the
-left side, for int64 tables (b, n, k) without zero rows or columns, n >= 2 and k >= 2; ``kind`` is the impurity's
+A splitter is a compiled function ``kernel(tables, kind, masks, *options)`` that fills the bool masks (b, n), True
+for the left side, for int64 tables (b, n, k) without zero rows or columns, n >= 2 and k >= 2; ``kind`` is the impurity's
 number. To add one, write its kernel in a file of this folder and an entry here; everything else (configs,
 command line, tables, tests) goes by this list. The entries name their kernels as text, so that reading the list
 compiles nothing.
@@ -38,6 +38,8 @@ class Splitter:
     nanoseconds : callable
         Rough time on one core for one table and one impurity as a function of (n, k): sizes work items and
         lets absurd requests be refused; no more than an order of magnitude is asked of it.
+    options : tuple of bool
+        Further arguments of the kernel, by which variants of one family differ.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Splitter:
     source: str
     kernel_path: str = field(repr=False)
     nanoseconds: Callable[[int, int], float] = field(repr=False, compare=False)
+    options: tuple[bool, ...] = field(default=(), repr=False)
 
     def kernel(self) -> Callable[..., None]:
         """Import the compiled function (this loads numba)."""
@@ -105,7 +108,8 @@ SPLITTERS: tuple[Splitter, ...] = (
         guarantee="optimal for k = 2",
         cost=PC_COST,
         source=COPPERSMITH,
-        kernel_path="splitlab.splitters.principal:pc",
+        kernel_path="splitlab.splitters.principal:along_component",
+        options=(False, False),
         nanoseconds=_pc,
     ),
     Splitter(
@@ -114,7 +118,8 @@ SPLITTERS: tuple[Splitter, ...] = (
         guarantee="optimal for k = 2; never worse than PC",
         cost=PC_COST,
         source=COPPERSMITH,
-        kernel_path="splitlab.splitters.principal:pc_ext",
+        kernel_path="splitlab.splitters.principal:along_component",
+        options=(False, True),
         nanoseconds=_pc,
     ),
     Splitter(
@@ -123,7 +128,8 @@ SPLITTERS: tuple[Splitter, ...] = (
         guarantee=NO_GUARANTEE,
         cost=PC_COST,
         source=f"PC with raw counts scored, as in the program behind {PAPER}",
-        kernel_path="splitlab.splitters.principal:pc_counts",
+        kernel_path="splitlab.splitters.principal:along_component",
+        options=(True, False),
         nanoseconds=_pc,
     ),
     Splitter(
@@ -132,7 +138,8 @@ SPLITTERS: tuple[Splitter, ...] = (
         guarantee=NO_GUARANTEE,
         cost=PC_COST,
         source=f"PCext with raw counts scored, as in the program behind {PAPER}",
-        kernel_path="splitlab.splitters.principal:pc_ext_counts",
+        kernel_path="splitlab.splitters.principal:along_component",
+        options=(True, True),
         nanoseconds=_pc,
     ),
     Splitter(
@@ -141,7 +148,8 @@ SPLITTERS: tuple[Splitter, ...] = (
         guarantee=NO_GUARANTEE,
         cost="n^2 k",
         source="Mehta, Agrawal, Rissanen (EDBT 1996)",
-        kernel_path="splitlab.splitters.sliq:sliq",
+        kernel_path="splitlab.splitters.sliq:descend",
+        options=(True,),
         nanoseconds=_sliq,
     ),
     Splitter(
@@ -150,7 +158,8 @@ SPLITTERS: tuple[Splitter, ...] = (
         guarantee="none; never worse than SLIQ",
         cost="n^2 k",
         source=f"{PAPER}, section 5",
-        kernel_path="splitlab.splitters.sliq:sliq_ext",
+        kernel_path="splitlab.splitters.sliq:descend",
+        options=(False,),
         nanoseconds=_sliq,
     ),
 )
@@ -208,5 +217,5 @@ def split_batch(splitter: Splitter, tables: Any, kind: int) -> Any:
     import numpy as np
 
     masks = np.zeros(tables.shape[:2], np.bool_)
-    splitter.kernel()(tables, kind, masks)
+    splitter.kernel()(tables, kind, masks, *splitter.options)
     return masks

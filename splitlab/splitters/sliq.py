@@ -16,6 +16,7 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import STRICTLY, lookup_table, sides_impurity
+from splitlab.splitters.sweep import margins
 
 
 @kernel
@@ -49,15 +50,16 @@ def descend(tables: Ints, kind: int, masks: Bools, stop_early: bool) -> None:
     """SLIQ (``stop_early``) or SLIQext: int64 (b, n, k) -> bool masks (b, n), written in place."""
     b, n, k = tables.shape
     lookup = lookup_table(tables, kind)
-    on_left, trial = np.empty(n, np.bool_), np.empty(k, np.int64)
+    on_left, trial, left = np.empty(n, np.bool_), np.empty(k, np.int64), np.empty(k, np.int64)
+    sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
     for t in range(b):
         table = tables[t]
-        sizes = table.sum(axis=1)
-        totals = table.sum(axis=0)
-        left = totals.copy()
-        n_total = totals.sum()
+        n_total = margins(table, sizes, totals)
         n_left = n_total
-        on_left[:] = True
+        for i in range(k):
+            left[i] = totals[i]
+        for v in range(n):
+            on_left[v] = True
         best = np.inf
         for _ in range(n - 1):
             # left and n_left are the counts of the rows in on_left, which are at least two.
@@ -66,20 +68,10 @@ def descend(tables: Ints, kind: int, masks: Bools, stop_early: bool) -> None:
             if stop_early and not better:
                 break
             on_left[row] = False
-            left -= table[row]
             n_left -= sizes[row]
+            for i in range(k):
+                left[i] -= table[row, i]
             if better:
                 best = value
-                masks[t] = on_left
-
-
-@kernel
-def sliq(tables: Ints, kind: int, masks: Bools) -> None:
-    """SLIQ: stops at the first step without improvement."""
-    descend(tables, kind, masks, True)
-
-
-@kernel
-def sliq_ext(tables: Ints, kind: int, masks: Bools) -> None:
-    """SLIQext: the best split on the whole way down."""
-    descend(tables, kind, masks, False)
+                for v in range(n):
+                    masks[t, v] = on_left[v]

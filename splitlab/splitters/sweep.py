@@ -25,6 +25,21 @@ RUN = 16  # rows sorted by insertion before runs are merged; measured flat betwe
 
 
 @kernel
+def margins(table: Ints, sizes: Ints, totals: Ints) -> int:
+    """Fill in the row sums (n,) and column sums (k,); returns N."""
+    for i in range(totals.size):
+        totals[i] = 0
+    n_total = 0
+    for v in range(table.shape[0]):
+        sizes[v] = 0
+        for i in range(table.shape[1]):
+            sizes[v] += table[v, i]
+            totals[i] += table[v, i]
+        n_total += sizes[v]
+    return n_total
+
+
+@kernel
 def precedes(a: int, b: int, keys: Floats) -> bool:
     """Whether row a comes strictly before row b in the lexicographic order of their keys."""
     for c in range(keys.shape[1]):
@@ -70,7 +85,8 @@ def sort_rows(keys: Floats, order: Ints, spare: Ints) -> None:
     while width < n:
         for start in range(0, n, 2 * width):
             merge(keys, order, start, min(start + width, n), min(start + 2 * width, n), spare)
-        order[:] = spare
+        for v in range(n):
+            order[v] = spare[v]
         width *= 2
 
 
@@ -108,9 +124,8 @@ def sweep(
 @kernel
 def mark(order: Ints, cut: int, exchanged: bool, mask: Bools) -> None:
     """Write the left side of a cut into ``mask`` (n,)."""
-    mask[:] = False
-    for j in range(cut + 1):
-        mask[order[j]] = True
+    for j in range(order.size):
+        mask[order[j]] = j <= cut
     if exchanged:
         mask[order[cut]] = False
         mask[order[cut + 1]] = True
