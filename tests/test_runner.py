@@ -260,6 +260,26 @@ def test_a_damaged_block_is_computed_again(whole: Results, tmp_path: Path) -> No
     assert block_files(out) == before
 
 
+def test_bug_a_damaged_block_is_named_once(tmp_path: Path) -> None:
+    out, said = tmp_path / "out", io.StringIO()
+    splitlab.run(config(), runs=10, out=out)
+    victim = out / "blocks" / "n5_k3_m7" / "000000.block"
+    victim.write_bytes(victim.read_bytes()[:-1])
+    splitlab.run(config(), runs=10, out=out, say=said)
+    assert said.getvalue().count(str(victim)) == 1
+
+
+def test_bug_lost_published_numbers_are_not_called_missing_runs(tmp_path: Path) -> None:
+    """`splitlab run` does not bring back a csv file that is gone, so it must not be recommended."""
+    path, out = tmp_path / "mine.csv", tmp_path / "out"
+    path.write_text("table,impurity,n,k,max_count,splitter,value\nt,gini,5,3,7,hcc,50\n")
+    splitlab.run(config(published=str(path)), runs=10, out=out)
+    path.unlink()
+    with pytest.raises(ValueError, match=r"mine\.csv") as caught:
+        load_results(out)
+    assert "splitlab run" not in str(caught.value)
+
+
 def test_another_seed_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "out"
     splitlab.run(config(), runs=10, out=out)

@@ -174,7 +174,7 @@ def test_prefix_skip_and_drawn(cell: tuple[int, int, int], mode: str, monkeypatc
 
 
 @pytest.mark.parametrize("cell", [(12, 3, 7), (500, 3, 1), (3, 500, 1)])
-def test_tables_are_contiguous(cell: tuple[int, int, int]) -> None:
+def test_bug_tables_are_contiguous(cell: tuple[int, int, int]) -> None:
     """Kernels are compiled for C order; tables in another order would compile them again, inside the workers."""
     tables = independent_tables(block_generator(0, *cell, 0), *cell, 3).tables
     assert tables.flags.c_contiguous

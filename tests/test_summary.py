@@ -104,13 +104,13 @@ def test_standard_error_and_wilson_interval(won: int, runs: int) -> None:
 def test_standard_error_is_the_spread_of_repeated_experiments() -> None:
     rng = np.random.default_rng(4)
     percents, errors = [], []
-    for _ in range(300):
+    for _ in range(150):
         impurities = np.column_stack([np.where(rng.random(200) < 0.3, 1.0, 3.0), np.full(200, 2.0)])
         ours = row(summary_of(impurities).win_percentage, "hcc")
         percents.append(ours["percent"])
         errors.append(ours["standard_error"])
     spread = np.std(percents, ddof=1)
-    assert np.mean(errors) == pytest.approx(spread, rel=4 / sqrt(2 * 300))
+    assert np.mean(errors) == pytest.approx(spread, rel=4 / sqrt(2 * 150))
 
 
 # Relative excess

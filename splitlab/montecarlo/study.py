@@ -30,7 +30,7 @@ from splitlab.montecarlo.progress import reporter
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.runner import compile_kernels, missing_work, run_missing
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
-from splitlab.montecarlo.summary import Summary, cell_columns, summarise
+from splitlab.montecarlo.summary import Summary, block_wins, cell_columns, summarise
 from splitlab.published import load, located
 
 
@@ -88,6 +88,10 @@ class Results:
             raise ValueError(f"impurity {impurity!r} is not in this experiment; it has {self.experiment.impurities}")
         columns = tuple((impurity, s) for s in self.experiment.splitters)
         return np.concatenate([part for _, _, part in cell_columns(cell, runs[cell], self._store, columns)])
+
+    def block_wins(self) -> pd.DataFrame:
+        """Wins per block of 1,000 runs: impurity, n, k, max_count, block, runs, and a column per splitter."""
+        return block_wins(self.experiment, self._store)
 
 
 def _cells(experiment: Experiment) -> str:

@@ -20,7 +20,7 @@ from scipy import stats
 
 from splitlab.montecarlo import histogram
 from splitlab.montecarlo.config import Cell, Experiment
-from splitlab.montecarlo.plan import cell_blocks
+from splitlab.montecarlo.plan import BLOCK_RUNS, cell_blocks
 from splitlab.montecarlo.store import Column, Store, cut
 from splitlab.published import Published, load
 from splitlab.sampling import candidate_acceptance
@@ -126,6 +126,19 @@ def _tally(cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]) -> 
         for s, tally in enumerate(tallies):
             tally.add(won[:, s], excess[:, s], first)
     return tallies
+
+
+def block_wins(experiment: Experiment, store: Store) -> pd.DataFrame:
+    """Wins in every block: integers by which another machine's run can be checked block by block."""
+    rows = []
+    for impurity in experiment.impurities:
+        columns = tuple((impurity, s) for s in experiment.splitters)
+        for cell, runs in experiment.cells:
+            for first, totals, impurities in cell_columns(cell, runs, store, columns):
+                counts = wins(impurities, totals).sum(axis=0).tolist()
+                place = {"impurity": impurity, **_cell_fields(cell), "block": first // BLOCK_RUNS, "runs": totals.size}
+                rows.append({**place, **dict(zip(experiment.splitters, counts, strict=True))})
+    return pd.DataFrame(rows)
 
 
 def _cell_fields(cell: Cell) -> dict[str, int]:

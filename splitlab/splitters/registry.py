@@ -1,8 +1,8 @@
 """The splitters by name: what each is, what it guarantees, what it costs, where it comes from.
 
 A splitter is a compiled function ``kernel(tables, kind, masks, *options)`` that fills the bool masks (b, n), True
-for the left side, for int64 tables (b, n, k) without zero rows or columns, n >= 2 and k >= 2; ``kind`` is the impurity's
-number. To add one, write its kernel in a file of this folder and an entry here; everything else (configs,
+for the left side, for int64 tables (b, n, k) without zero rows or columns, n >= 2 and k >= 2; ``kind`` is the
+impurity's number. To add one, write its kernel in a file of this folder and an entry here; everything else (configs,
 command line, tables, tests) goes by this list. The entries name their kernels as text, so that reading the list
 compiles nothing.
 """
