@@ -8,7 +8,7 @@ CONFIG ?=
 OPTIONS = $(if $(RUNS),--runs $(RUNS)) $(if $(JOBS),--jobs $(JOBS))
 
 .DEFAULT_GOAL := help
-.PHONY: help env table1 table1-corrected replay run test test-slow lint clean
+.PHONY: help env table1 table1-corrected replay run reference test test-slow lint clean
 
 help:  ## list the targets
 	@echo "usage: make TARGET [RUNS=500] [JOBS=1]"
@@ -32,6 +32,10 @@ replay: $(READY)  ## the authors' own random tables for n = 12, digit for digit
 run: $(READY)  ## your own experiment: make run CONFIG=my.yaml
 	@test -n "$(CONFIG)" || { echo "make run needs a config: make run CONFIG=my.yaml" >&2; exit 2; }
 	@$(PY) -m splitlab.cli run "$(CONFIG)" $(OPTIONS)
+
+reference: $(READY)  ## copy the summaries of finished runs to results/reference, and show them in the README
+	@$(PY) -m scripts.reference results/table1 results/table1_corrected results/replay
+	@$(PY) -m scripts.readme
 
 test: $(READY)  ## all tests but the long statistical ones
 	@$(PY) -m pytest -m "not slow"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.study import load_results
+from splitlab.report.compare import judge
 
 REFERENCE = Path(__file__).parents[1] / "results" / "reference"
 COPIED = ("config.yaml", "manifest.json", "win_percentage.csv", "relative_excess.csv")
@@ -28,7 +29,9 @@ def copy(folder: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for name in COPIED:
         shutil.copyfile(folder / name, target / name)
-    write_atomically(target / "block_wins.csv", load_results(folder).block_wins().to_csv(index=False))
+    results = load_results(folder)
+    write_atomically(target / "block_wins.csv", results.block_wins().to_csv(index=False, lineterminator="\n"))
+    write_atomically(target / "verdict.txt", judge(results).text + "\n")
     print(f"{folder} -> {target}")
 
 

@@ -81,10 +81,10 @@ def accepted(tables: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Draw:
-    """Accepted tables, int64 (b, n, k), and how many candidates were drawn up to the last of them."""
+    """Accepted tables, int64 (b, n, k), and how many candidates were drawn for each, the accepted one included."""
 
     tables: NDArray[np.int64]
-    drawn: int
+    drawn: NDArray[np.int64]
 
 
 def block_generator(seed: int, n: int, k: int, max_count: int, block: int) -> np.random.Generator:
@@ -107,7 +107,7 @@ def independent_tables(rng: np.random.Generator, n: int, k: int, max_count: int,
     Returns
     -------
     Draw
-        Tables of shape (count, n, k); ``drawn`` counts the candidates behind these ``count`` tables only.
+        Tables of shape (count, n, k), and the candidates behind each of them.
 
     Examples
     --------
@@ -122,12 +122,12 @@ def independent_tables(rng: np.random.Generator, n: int, k: int, max_count: int,
     for chunk in _candidate_chunks(rng, n, k, max_count):
         here = np.flatnonzero(accepted(chunk))
         start, stop = (min(max(m + 1 - places.size, 0), here.size) for m in (skip, skip + count))
-        kept.append(chunk[here[start:stop]])
+        kept.append(np.ascontiguousarray(chunk[here[start:stop]]))
         places = np.concatenate([places, first + here])
         first += len(chunk)
         if places.size > skip + count:
             break
-    return Draw(np.concatenate(kept), int(places[skip + count] - places[skip]))
+    return Draw(np.concatenate(kept), np.diff(places[skip : skip + count + 1]))
 
 
 def _candidate_chunks(rng: np.random.Generator, n: int, k: int, max_count: int) -> Iterator[NDArray[np.int64]]:
@@ -173,19 +173,24 @@ class AuthorsStream:
         """
         rng = np.random.RandomState()
         rng.set_state(state)
-        kept: list[NDArray[np.int64]] = []
-        missing, drawn = count, 0
-        while missing:
+        kept, places = [np.empty((0, n, k), np.int64)], np.full(1, -1)
+        drawn = 0
+        while missing := count + 1 - places.size:
             candidates = rng.randint(0, max_count + 1, (missing, n, k)).astype(np.int64)
+            here = np.flatnonzero(accepted(candidates))
+            kept.append(candidates[here])
+            places = np.concatenate([places, drawn + here])
             drawn += missing
-            kept.append(candidates[accepted(candidates)])
-            missing -= len(kept[-1])
-        tables = np.concatenate(kept) if kept else np.empty((0, n, k), np.int64)
-        return Draw(tables, drawn), rng.get_state()  # type: ignore[return-value]
+        return Draw(np.concatenate(kept), np.diff(places)), rng.get_state()  # type: ignore[return-value]
 
     @classmethod
     def block_states(cls, block_runs: int) -> dict[tuple[tuple[int, int, int], int], tuple[Any, ...]]:
-        """The generator state at the start of each block, keyed by (cell, block)."""
+        """The generator state at the start of each block, keyed by (cell, block).
+
+        ValueError unless ``block_runs`` divides the 10,000 runs of a cell: the next one begins right after them.
+        """
+        if AUTHORS_RUNS % block_runs:
+            raise ValueError(f"block_runs: {block_runs} does not divide {AUTHORS_RUNS}")
         state: tuple[Any, ...] = np.random.RandomState(AUTHORS_SEED).get_state()  # type: ignore[assignment]
         states = {}
         for cell in AUTHORS_CELLS:

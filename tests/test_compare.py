@@ -21,7 +21,7 @@ from splitlab.report.layout import Entry as Text
 from splitlab.report.layout import Table, round_half_up
 
 RIVALS = ["hcc", "pc_ext_counts", "sliq_ext", "lca"]
-# Wins of the authors' 10,000 tables, gini then entropy (REFERENCE.md section 4).
+# Wins of the authors' 10,000 tables, gini then entropy.
 REPLAY = {
     3: [9729, 9120, 8987, 4278, 9827, 8017, 8746, 3346],
     5: [9916, 8795, 8192, 1907, 9943, 7416, 7818, 1358],
@@ -440,14 +440,14 @@ def test_a_bad_csv_is_named_with_its_line(case: str, tmp_path: Path) -> None:
         assert word in str(caught.value)
 
 
-def test_bug_a_blank_line_counts_as_a_line(tmp_path: Path) -> None:
+def test_a_blank_line_counts_as_a_line(tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(f"{HEADER}t,gini,12,3,7,hcc,50\n\n\nt,gini,12,3,7,lca,120\n")
     with pytest.raises(ValueError, match=r"bad\.csv:5: "):
         load(str(path))
 
 
-def test_bug_an_entry_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+def test_an_entry_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     """Which of two contradicting numbers is meant cannot be known."""
     path = tmp_path / "twice.csv"
     path.write_text(f"{HEADER}t,gini,12,3,7,hcc,50\nt,gini,12,3,7,hcc,60\n")

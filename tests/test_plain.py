@@ -129,7 +129,7 @@ def test_impurities_that_the_authors_reach(splitter: str, name: str) -> None:
 
 @pytest.mark.slow
 def test_replay_of_the_first_cell_of_the_published_experiment() -> None:
-    """10,000 tables of the authors' stream at (12, 3): wins as in REFERENCE.md, section 4."""
+    """10,000 tables of the authors' stream at (12, 3): the known wins."""
     stream = np.random.RandomState(19880531)
     methods = ("hcc", "pc_ext_counts", "sliq_ext", "lca")
     wins = {name: [0] * 4 for name in IMPURITIES}

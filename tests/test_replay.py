@@ -1,4 +1,4 @@
-"""The authors' own 40,000 tables: the counts of REFERENCE.md section 4, and with them every published digit."""
+"""The authors' own 40,000 tables: the known win counts, and with them every published digit."""
 
 from __future__ import annotations
 

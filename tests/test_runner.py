@@ -260,7 +260,7 @@ def test_a_damaged_block_is_computed_again(whole: Results, tmp_path: Path) -> No
     assert block_files(out) == before
 
 
-def test_bug_a_damaged_block_is_named_once(tmp_path: Path) -> None:
+def test_a_damaged_block_is_named_once(tmp_path: Path) -> None:
     out, said = tmp_path / "out", io.StringIO()
     splitlab.run(config(), runs=10, out=out)
     victim = out / "blocks" / "n5_k3_m7" / "000000.block"
@@ -269,7 +269,7 @@ def test_bug_a_damaged_block_is_named_once(tmp_path: Path) -> None:
     assert said.getvalue().count(str(victim)) == 1
 
 
-def test_bug_lost_published_numbers_are_not_called_missing_runs(tmp_path: Path) -> None:
+def test_lost_published_numbers_are_not_called_missing_runs(tmp_path: Path) -> None:
     """`splitlab run` does not bring back a csv file that is gone, so it must not be recommended."""
     path, out = tmp_path / "mine.csv", tmp_path / "out"
     path.write_text("table,impurity,n,k,max_count,splitter,value\nt,gini,5,3,7,hcc,50\n")
@@ -328,7 +328,7 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
     splitlab.run(config(), runs=20, out=out)  # the lock is gone
 
 
-def test_bug_fresh_is_refused_while_another_run_writes(tmp_path: Path) -> None:
+def test_fresh_is_refused_while_another_run_writes(tmp_path: Path) -> None:
     """Else the folder is renamed under the other run, whose next blocks go into the new one."""
     out = tmp_path / "out"
     splitlab.run(config(), runs=10, out=out)

@@ -34,7 +34,9 @@ def store_of(impurities: NDArray[np.float64], totals: NDArray[np.float64], drawn
     for block, candidates in zip(cell_blocks(CELL, len(impurities)), drawn, strict=True):
         part = slice(block.first, block.first + block.runs)
         columns = {("gini", name): impurities[part, s] for s, name in enumerate(NAMES[: impurities.shape[1]])}
-        store.save(block, BlockData(totals[part], candidates, columns))
+        each = np.ones(block.runs)
+        each[0] += candidates - block.runs
+        store.save(block, BlockData(totals[part], each, columns))
     return store
 
 

@@ -34,20 +34,16 @@ from splitlab.montecarlo.yaml_source import (
     read_python,
     shorten,
 )
+from splitlab.sampling import AUTHORS_CELLS, AUTHORS_RUNS, AUTHORS_SEED
 
 __all__ = ["Cell", "ConfigError", "Experiment", "load_experiment"]
 
 MAX_SIZE = 100_000  # of n and of k
 MAX_ENTRIES = 1_000_000  # n * k: a table is a few MB at most
-MAX_TOTAL = 10**15  # n * k * max_count: totals stay exact in float64 (DESIGN section 4)
+MAX_TOTAL = 10**15  # n * k * max_count: totals stay exact in float64
 MAX_RUNS = 10**9
 MAX_CELLS = 10_000
 DEFAULT_SEED = 2018
-
-# The authors' own stream: one seed, four cells, 10,000 accepted tables each (REFERENCE section 4).
-AUTHORS_SEED = 19880531
-AUTHORS_CELLS = ((12, 3, 7), (12, 5, 7), (12, 7, 7), (12, 9, 7))
-AUTHORS_RUNS = 10_000
 
 
 @dataclass(frozen=True, order=True)
@@ -81,7 +77,7 @@ class Experiment:
     kind : str
         'splits'.
     impurities, splitters : tuple of str
-        In the order of the config; a splitter is a registered name or `package.module:function`.
+        Registered names, in the order of the config.
     cells : tuple of (Cell, int)
         Cells with their number of runs, sorted.
     seed : int
@@ -151,18 +147,11 @@ def _check_published(value: str) -> str:
 
 def _check_known(value: str, info: ValidationInfo) -> str:
     known: tuple[str, ...] = info.context[info.field_name] if info.context else ()
-    custom = info.field_name == "splitters"
-    if value in known or (custom and _is_reference(value)):
+    if value in known:
         return value
-    kind, own = ("splitter", ", or package.module:function for one's own") if custom else ("impurity", "")
+    kind = "splitter" if info.field_name == "splitters" else "impurity"
     guess = did_you_mean(value, known)
-    raise _problem(f"is not a known {kind}; {guess + ' ' if guess else ''}known: {', '.join(known)}{own}")
-
-
-def _is_reference(text: str) -> bool:
-    """Whether `text` has the form package.module:function; nothing is imported."""
-    module, colon, function = text.partition(":")
-    return bool(colon) and all(part.isidentifier() for part in (*module.split("."), function))
+    raise _problem(f"is not a known {kind}; {guess + ' ' if guess else ''}known: {', '.join(known)}")
 
 
 _one_or_more = (BeforeValidator(_as_list), Field(min_length=1))

@@ -27,8 +27,8 @@ def origin(experiment: Experiment) -> dict[str, Any]:
 
 def open_store(folder: Path, experiment: Experiment, warn: Any = lambda text: None) -> FolderStore:
     """The blocks of ``folder`` as far as they fit ``experiment`` and the present code."""
-    fingerprints = {s.name: source_hash((*s.source_files(), *SAMPLER))[:16] for s in splitters()}
-    return FolderStore(folder, origin(experiment), fingerprints, warn)
+    fingerprints = {s.name: source_hash(s.source_files())[:16] for s in splitters()}
+    return FolderStore(folder, {**origin(experiment), "sampler": source_hash(SAMPLER)[:16]}, fingerprints, warn)
 
 
 def stored_experiment(folder: Path) -> Experiment:
@@ -58,9 +58,14 @@ def check_continuation(folder: Path, experiment: Experiment) -> None:
 
 
 def set_aside(folder: Path) -> Path | None:
-    """Rename an existing folder to a backup beside it; its new path."""
-    if not folder.exists():
+    """Rename an existing results folder to a backup beside it; its new path. ConfigError if a run is writing there."""
+    if not (folder / CONFIG).is_file():
         return None
+    with locked(folder):
+        return _renamed(folder)
+
+
+def _renamed(folder: Path) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S")
     backup = folder.with_name(f"{folder.name}.backup-{stamp}")
     for number in range(2, 1000):
@@ -83,5 +88,17 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def write_manifest(folder: Path, content: dict[str, Any]) -> None:
-    """Write the manifest as readable JSON."""
-    write_atomically(folder / MANIFEST, json.dumps(content, indent=2) + "\n")
+    """Write the manifest as readable JSON; those of earlier sessions that computed something stay in ``earlier``."""
+    earlier = _stored_manifest(folder)
+    sessions = earlier.pop("earlier", [])
+    if earlier.get("runs_computed"):
+        sessions.append(earlier)
+    write_atomically(folder / MANIFEST, json.dumps({**content, "earlier": sessions}, indent=2) + "\n")
+
+
+def _stored_manifest(folder: Path) -> dict[str, Any]:
+    try:
+        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}

@@ -46,8 +46,7 @@ def draw(task: Task) -> Draw:
     if task.state is None:
         rng = block_generator(task.seed, *shape, task.item.block.number)
         return independent_tables(rng, *shape, stop - start, start)
-    skipped, state = AuthorsStream.tables(task.state, *shape, start)
-    del skipped
+    _, state = AuthorsStream.tables(task.state, *shape, start)
     return AuthorsStream.tables(state, *shape, stop - start)[0]
 
 
@@ -62,7 +61,12 @@ def compute(task: Task) -> tuple[Task, BlockData]:
     """Draw the tables of a task, run its splitters, score the masks."""
     drawn = draw(task)
     columns = {column: impurities_of(drawn.tables, column) for column in task.columns}
-    return task, BlockData(drawn.tables.sum(axis=(1, 2)).astype(np.float64), drawn.drawn, columns)
+    return task, BlockData(_floats(drawn.tables.sum(axis=(1, 2))), _floats(drawn.drawn), columns)
+
+
+def _floats(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Counts up to 1e15 as floats, which hold them exactly."""
+    return counts.astype(np.float64)
 
 
 def missing_tasks(experiment: Experiment, store: Store) -> Iterator[list[Task]]:
@@ -115,6 +119,6 @@ def joined(parts: list[tuple[Task, BlockData]]) -> BlockData:
     ordered = [data for _, data in sorted(parts, key=lambda part: part[0].item.start)]
     return BlockData(
         np.concatenate([d.totals for d in ordered]),
-        sum(d.drawn for d in ordered),
+        np.concatenate([d.drawn for d in ordered]),
         {c: np.concatenate([d.columns[c] for d in ordered]) for c in ordered[0].columns},
     )

@@ -1,9 +1,12 @@
 """Where blocks are kept: in memory, or as one checked file per block.
 
-A block file is one line of JSON (the header) and then the numbers, little-endian float64: the tables' totals, then
-one column of impurities I(u_L) + I(u_R) per (impurity, splitter). The header says what the numbers are, what they
-were computed with, and their SHA-256, so that a damaged or foreign file is noticed. Files are written beside
-their place and then renamed into it: a reader sees a whole block or none.
+A block file is one line of JSON (the header) and then the numbers, little-endian float64: the tables' totals, the
+candidates drawn for each, then one column of impurities I(u_L) + I(u_R) per (impurity, splitter). The header says
+what the numbers are, what they were computed with, and their SHA-256, so that a damaged or foreign file is noticed.
+Files are written beside their place and then renamed into it: a reader sees a whole block or none.
+
+Blocks drawn by another version of the sampler are computed anew, and so are columns of another version of their
+splitter.
 """
 
 from __future__ import annotations
@@ -35,14 +38,14 @@ class BlockData:
     ----------
     totals : float64 (runs,)
         Number of examples N of each table.
-    drawn : int
-        Candidate tables drawn for these runs.
+    drawn : float64 (runs,)
+        Number of candidate tables drawn for each.
     columns : dict of (impurity, splitter) -> float64 (m,)
         Impurities of the first m <= runs tables.
     """
 
     totals: NDArray[np.float64]
-    drawn: int
+    drawn: NDArray[np.float64]
     columns: Mapping[Column, NDArray[np.float64]] = field(default_factory=dict)
 
     def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
@@ -55,7 +58,7 @@ class BlockData:
         return BlockData(longer.totals, longer.drawn, {**self.columns, **newer.columns})
 
 
-EMPTY = BlockData(np.empty(0), 0)
+EMPTY = BlockData(np.empty(0), np.empty(0))
 
 
 class Store(Protocol):
@@ -93,9 +96,9 @@ class FolderStore:
     folder : Path
         The results folder.
     origin : dict
-        Seed and kind of draws: what decides the tables of every block.
+        Seed, kind of draws, and hash of the sampler: what decides the tables of every block.
     fingerprints : dict of splitter name -> str
-        Hash of the code behind each splitter and the sampler. Columns of other code count as missing.
+        Hash of the code behind each splitter. Columns of other code count as missing.
     warn : callable
         Is told of damaged files, which count as missing.
     """
@@ -111,6 +114,7 @@ class FolderStore:
         self.origin = dict(origin)
         self.fingerprints = dict(fingerprints)
         self.warn = warn
+        self._named: set[Path] = set()
 
     def path(self, block: Block) -> Path:
         """The file of a block."""
@@ -124,7 +128,9 @@ class FolderStore:
         except FileNotFoundError:
             return EMPTY
         except (ValueError, KeyError, TypeError) as error:
-            self.warn(f"{path}: not usable ({error}); it counts as missing")
+            if path not in self._named:
+                self.warn(f"{path}: not usable ({error}); it counts as missing")
+            self._named.add(path)
             return EMPTY
 
     def save(self, block: Block, data: BlockData) -> None:
@@ -133,13 +139,12 @@ class FolderStore:
 
     def _encode(self, block: Block, data: BlockData) -> bytes:
         columns = list(data.columns)
-        body = np.concatenate([data.totals, *(data.columns[c] for c in columns)]).astype("<f8").tobytes()
+        body = np.concatenate([data.totals, data.drawn, *(data.columns[c] for c in columns)]).astype("<f8").tobytes()
         header = {
             "format": FORMAT,
             **self.origin,
             "cell": [block.cell.n, block.cell.k, block.cell.max_count],
             "block": block.number,
-            "drawn": data.drawn,
             "runs": data.totals.size,
             "columns": [[*c, data.columns[c].size, self.fingerprints.get(c[1], "")] for c in columns],
             "sha256": hashlib.sha256(body).hexdigest(),
@@ -165,14 +170,15 @@ class FolderStore:
                 raise ValueError(f"it was made with {key} {header[key]}, not {value}")
         numbers = np.frombuffer(body, "<f8").astype(np.float64)
         columns = {}
-        at = header["runs"]
+        runs = header["runs"]
+        at = 2 * runs
         for impurity, splitter, size, fingerprint in header["columns"]:
             # A splitter that is not in this experiment has no fingerprint here: its columns are kept as they are.
             current = self.fingerprints.setdefault(splitter, fingerprint)
             if fingerprint == current:
                 columns[impurity, splitter] = numbers[at : at + size]
             at += size
-        return BlockData(numbers[: header["runs"]], header["drawn"], columns)
+        return BlockData(numbers[:runs], numbers[runs : 2 * runs], columns)
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:

@@ -30,7 +30,7 @@ from splitlab.montecarlo.progress import reporter
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.runner import compile_kernels, missing_work, run_missing
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
-from splitlab.montecarlo.summary import Summary, block_wins, cell_columns, summarise
+from splitlab.montecarlo.summary import IncompleteError, Summary, block_wins, cell_columns, summarise
 from splitlab.published import load, located
 
 
@@ -161,10 +161,10 @@ def run(
     with locked(folder):
         write_atomically(folder / CONFIG, experiment.to_yaml())
         store = open_store(folder, experiment, remark)
-        began = time.monotonic()
-        _compute(experiment, store, jobs, say)
+        began, computed = time.monotonic(), _compute(experiment, store, jobs, say)
         results = Results(experiment, store, summarise(experiment, store))
-        write_manifest(folder, _manifest(results, jobs, time.monotonic() - began))
+        session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": round(time.monotonic() - began, 3)}
+        write_manifest(folder, _manifest(results, session))
     return results
 
 
@@ -177,7 +177,7 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
     store = open_store(Path(folder), experiment, _remarks(say))
     try:
         return Results(experiment, store, summarise(experiment, store))
-    except ValueError as error:
+    except IncompleteError as error:
         raise ConfigError(f"{folder}: {error}; `splitlab run {folder}/{CONFIG} --out {folder}` computes them") from None
 
 
@@ -209,16 +209,18 @@ def _remarks(say: TextIO | None) -> Callable[[str], None]:
     return lambda text: print(text, file=say, flush=True) if say else None
 
 
-def _compute(experiment: Experiment, store: Store, jobs: int, say: TextIO | None) -> None:
+def _compute(experiment: Experiment, store: Store, jobs: int, say: TextIO | None) -> int:
+    """Compute what is missing; the number of runs that were."""
     work = missing_work(experiment, store)
     if not work.runs:
-        return
+        return 0
     began = time.monotonic()
     compile_kernels(experiment)
     if time.monotonic() - began > 2.0:
         _remarks(say)(f"kernels compiled in {time.monotonic() - began:.1f} s (kept for the next time)")
     with _shown(say, work) as progress:
         run_missing(experiment, store, jobs, progress)
+    return work.runs
 
 
 @contextmanager
@@ -233,13 +235,12 @@ def _shown(say: TextIO | None, work: Any) -> Iterator[Any]:
         bar.close()
 
 
-def _manifest(results: Results, jobs: int, seconds: float) -> dict[str, Any]:
+def _manifest(results: Results, session: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": results.experiment.name,
         "seed": results.experiment.seed,
         "draws": results.experiment.draws,
-        "jobs": jobs,
-        "wall_seconds": round(seconds, 3),
         "cells": results.draws.to_dict(orient="records"),
+        **session,
         **provenance(),
     }

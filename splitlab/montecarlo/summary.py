@@ -182,8 +182,7 @@ def _draws(experiment: Experiment, store: Store) -> pd.DataFrame:
     """Per cell: candidates drawn and rejected, and how many rejections were to be expected."""
     rows = []
     for cell, runs in experiment.cells:
-        whole = [store.load(block) for block in cell_blocks(cell, runs)]
-        drawn, kept = sum(d.drawn for d in whole), sum(d.totals.size for d in whole)
-        expected = kept / candidate_acceptance(cell.n, cell.k, cell.max_count) - kept
-        rows.append({**_cell_fields(cell), "drawn": drawn, "rejected": drawn - kept, "expected_rejected": expected})
+        drawn = sum(int(store.load(block).drawn[: block.runs].sum()) for block in cell_blocks(cell, runs))
+        expected = runs / candidate_acceptance(cell.n, cell.k, cell.max_count) - runs
+        rows.append({**_cell_fields(cell), "drawn": drawn, "rejected": drawn - runs, "expected_rejected": expected})
     return pd.DataFrame(rows)

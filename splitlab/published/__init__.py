@@ -88,13 +88,15 @@ def _from_file(path: Path) -> Published:
     if missing := [f for f in FIELDS if f not in (reader.fieldnames or ())]:
         raise ValueError(f"published: {path}:1: lacks the column {missing[0]}; its header must be {','.join(FIELDS)}")
     values = {}
-    for number, row in enumerate(reader, start=2):
+    for row in reader:
         try:
             if not 0.0 <= float(row["value"]) <= 100.0:
                 raise ValueError("a percentage lies between 0 and 100")
+            if _key(row) in values:
+                raise ValueError("this entry is there twice")
             values[_key(row)] = row["value"].strip()
         except (ValueError, TypeError) as error:
-            raise ValueError(f"published: {path}:{number}: {error}") from None
+            raise ValueError(f"published: {path}:{reader.line_num}: {error}") from None
     return Published(values)
 
 

@@ -12,7 +12,6 @@ A replay uses the authors' own tables, so it is held against the printed digits 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -27,8 +26,6 @@ from splitlab.report.layout import round_half_up
 from splitlab.sampling import AUTHORS_RUNS
 
 LEVEL = 0.01
-# Counts beyond this many are scanned at the ends and next to our own proportion only.
-SCANNED = 2000
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Entry:
     wins: int
     runs: int
     printed: str
-    published_runs: int
+    published_runs: int = PAPER_RUNS
 
     @property
     def rounding(self) -> Fraction:
@@ -60,16 +57,7 @@ class Entry:
 
     def p_value(self) -> float:
         """Fisher's exact p-value, two-sided, the largest over the possible counts."""
-        return max(self._fisher(count) for count in self._scanned())
-
-    def _scanned(self) -> Iterator[int]:
-        counts = self.possible_counts()
-        if len(counts) <= SCANNED:
-            yield from counts
-            return
-        nearest = round(self.wins * self.published_runs / self.runs)
-        inside = [c for c in range(nearest - SCANNED // 2, nearest + SCANNED // 2) if c in counts]
-        yield from {counts[0], counts[-1], *inside}
+        return max(self._fisher(count) for count in self.possible_counts())
 
     def _fisher(self, count: int) -> float:
         table = np.array([[self.wins, self.runs - self.wins], [count, self.published_runs - count]])
@@ -109,7 +97,7 @@ def entries(results: Results) -> list[Entry]:
     """The entries of an experiment that have a published number."""
     fields = ("impurity", "n", "k", "max_count", "splitter", "wins", "runs")
     return [
-        Entry(**{f: row[f] for f in fields}, printed=row["published"], published_runs=PAPER_RUNS)
+        Entry(**{f: row[f] for f in fields}, printed=row["published"])
         for row in results.win_percentage.to_dict(orient="records")
         if row["published"]
     ]

@@ -92,7 +92,8 @@ def excess_tables(results: Results) -> list[Table]:
         title = (
             f"Relative excess over the best other method in percent, {IMPURITY_TITLES[impurity]} ({_size(experiment)})"
         )
-        tables.append(Table(title, heads, rows, len(_cell_heads(experiment))))
+        notes = [] if rows else ["There is no other method to compare with."]
+        tables.append(Table(title, heads, rows, len(_cell_heads(experiment)), notes))
     return tables
 
 
