@@ -33,8 +33,9 @@ def main(name: str, heading: str, notes: Notes = no_notes) -> int:
 def _run(args: argparse.Namespace, name: str, heading: str, notes: Notes) -> int:
     folder = args.out or ROOT / "results" / name
     results = run(ROOT / "configs" / f"{name}.yaml", runs=args.runs, jobs=args.jobs, out=folder, say=sys.stderr)
-    write_tables(results, folder, notes(results))
+    verdict, below = judge(results), notes(results)
+    write_tables(results, folder, verdict, below)
     print(f"{heading}\n{'=' * len(heading)}\n")
-    print(text_of(results, notes(results)))
+    print(text_of(results, verdict, below))
     print(f"results in {folder}", file=sys.stderr)
-    return DONE if judge(results).agrees else DIFFERS
+    return DONE if verdict.agrees else DIFFERS

@@ -84,14 +84,16 @@ def run_command(args: argparse.Namespace) -> int:
     """Run or continue an experiment; print its tables."""
     from splitlab.montecarlo.config import load_experiment
     from splitlab.montecarlo.study import run
+    from splitlab.report.compare import judge
     from splitlab.report.tables import text_of, write_tables
 
     experiment = load_experiment(args.config, runs=args.runs, overrides=args.set)
     folder = args.out or Path("results") / experiment.name
     options = {"overrides": args.set, "fresh": args.fresh, "say": sys.stderr}
     results = run(args.config, runs=args.runs, jobs=args.jobs, out=folder, **options)
-    write_tables(results, folder)
-    print(text_of(results))
+    verdict = judge(results)
+    write_tables(results, folder, verdict)
+    print(text_of(results, verdict))
     print(f"results in {folder}", file=sys.stderr)
     return DONE
 
@@ -99,11 +101,13 @@ def run_command(args: argparse.Namespace) -> int:
 def report_command(args: argparse.Namespace) -> int:
     """Write the tables of a folder again."""
     from splitlab.montecarlo.study import load_results
+    from splitlab.report.compare import judge
     from splitlab.report.tables import text_of, write_tables
 
     results = load_results(args.dir, sys.stderr)
-    write_tables(results, args.dir)
-    print(text_of(results))
+    verdict = judge(results)
+    write_tables(results, args.dir, verdict)
+    print(text_of(results, verdict))
     return DONE
 
 

@@ -24,6 +24,12 @@ def bin_counts(x: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.bincount(BINS + np.where(x < 0, -size, size), minlength=2 * BINS + 1)
 
 
+def occupied(counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The values of the bins that hold something, ascending, and how many they hold."""
+    where = np.flatnonzero(counts)
+    return VALUES[where], counts[where]
+
+
 def quantile(counts: NDArray[np.int64], q: float) -> float:
     """The value with at least a share ``q`` of the counted numbers at or below its bin; NaN without any."""
     total = counts.sum()

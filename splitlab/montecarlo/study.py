@@ -47,6 +47,9 @@ class Results:
     relative_excess : pandas.DataFrame
         One row per impurity, cell and splitter, in percent: mean, standard_error, median, p95, p99, maximum and
         the run where it happened, and the number of unbounded tables. No rows for a single splitter.
+    excess_histogram : pandas.DataFrame
+        The distribution behind: per impurity, cell and splitter, how many tables have which excess (the centre of a
+        bin of the fixed histogram, in percent).
     draws : pandas.DataFrame
         Per cell: candidate tables drawn, rejected, and the number of rejections to be expected.
     timing : None
@@ -58,6 +61,7 @@ class Results:
         self._store = store
         self.win_percentage: pd.DataFrame = summary.win_percentage
         self.relative_excess: pd.DataFrame = summary.relative_excess
+        self.excess_histogram: pd.DataFrame = summary.excess_histogram
         self.draws: pd.DataFrame = summary.draws
         self.timing: pd.DataFrame | None = None
 

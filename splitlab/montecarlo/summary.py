@@ -97,6 +97,7 @@ class Summary:
 
     win_percentage: pd.DataFrame
     relative_excess: pd.DataFrame
+    excess_histogram: pd.DataFrame
     draws: pd.DataFrame
 
 
@@ -104,6 +105,7 @@ def summarise(experiment: Experiment, store: Store) -> Summary:
     """Read all blocks once, in order."""
     won: list[dict[str, Any]] = []
     excess: list[dict[str, Any]] = []
+    histograms: list[pd.DataFrame] = []
     published = load(experiment.published) if experiment.published else Published({})
     for impurity in experiment.impurities:
         columns = tuple((impurity, s) for s in experiment.splitters)
@@ -115,7 +117,10 @@ def summarise(experiment: Experiment, store: Store) -> Summary:
                 won.append({**place, **_win_fields(tally), "published": printed or ""})
                 if len(tallies) > 1:
                     excess.append({**place, **_excess_fields(tally)})
-    return Summary(pd.DataFrame(won)[_WON], pd.DataFrame(excess, columns=_EXCESS), _draws(experiment, store))
+                    histograms.append(_histogram_rows(place, tally))
+    return Summary(
+        pd.DataFrame(won)[_WON], pd.DataFrame(excess, columns=_EXCESS), _joined(histograms), _draws(experiment, store)
+    )
 
 
 def _tally(cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]) -> list[Tally]:
@@ -171,6 +176,15 @@ def _excess_fields(tally: Tally) -> dict[str, float]:
         "maximum_run": tally.maximum_run,
         "unbounded": tally.runs - m,
     }
+
+
+def _histogram_rows(place: dict[str, Any], tally: Tally) -> pd.DataFrame:
+    values, counts = histogram.occupied(tally.counts)
+    return pd.DataFrame({**{key: place[key] for key in _PLACE}, "excess": values, "tables": counts})
+
+
+def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*_PLACE, "excess", "tables"])
 
 
 _PLACE = ["impurity", "n", "k", "max_count", "splitter", "runs"]

@@ -14,7 +14,7 @@ import pandas as pd
 from splitlab.montecarlo.config import Experiment
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.study import Results
-from splitlab.report.compare import judge
+from splitlab.report.compare import Verdict
 from splitlab.report.layout import Entry, Table, round_half_up
 from splitlab.splitters import get
 
@@ -120,16 +120,14 @@ def _size(experiment: Experiment) -> str:
     return text if _several_maxima(experiment) else f"{text}, entries 0 to {experiment.cells[0][0].max_count}"
 
 
-def text_of(results: Results, notes: tuple[str, ...] = ()) -> str:
+def text_of(results: Results, verdict: Verdict, notes: tuple[str, ...] = ()) -> str:
     """The win tables, further notes and the verdict, for the terminal."""
-    return "\n".join(
-        [*(t.as_text() for t in win_tables(results)), *(f"{note}\n" for note in notes), judge(results).text]
-    )
+    return "\n".join([*(t.as_text() for t in win_tables(results)), *(f"{note}\n" for note in notes), verdict.text])
 
 
-def write_tables(results: Results, folder: Path, notes: tuple[str, ...] = ()) -> None:
+def write_tables(results: Results, folder: Path, verdict: Verdict, notes: tuple[str, ...] = ()) -> None:
     """Write all tables of an experiment into its results folder; ``notes`` go under the win tables."""
-    below = (*notes, judge(results).text)
+    below = (*notes, verdict.text)
     _write(folder, "win_percentage", results.win_percentage, win_tables(results), below)
     _write(folder, "relative_excess", results.relative_excess, excess_tables(results), ())
 
