@@ -8,7 +8,7 @@ CONFIG ?=
 OPTIONS = $(if $(RUNS),--runs $(RUNS)) $(if $(JOBS),--jobs $(JOBS))
 
 .DEFAULT_GOAL := help
-.PHONY: help env table1 table1-corrected replay run reference test test-slow lint clean
+.PHONY: help env table1 table1-corrected table2 table2-corrected table3 excess replay run reference test test-slow lint clean
 
 help:  ## list the targets
 	@echo "usage: make TARGET [RUNS=500] [JOBS=1]"
@@ -26,6 +26,27 @@ table1: $(READY)  ## Table 1 of the paper: win percentages for Gini, beside the 
 table1-corrected: $(READY)  ## Table 1 with PCext as its authors defined it
 	@$(PY) -m experiments.table1_corrected $(OPTIONS)
 
+table2: $(READY)  ## Table 2: the same for entropy, on the same random tables
+	@$(PY) -m experiments.table2 $(OPTIONS)
+
+table2-corrected: $(READY)  ## Table 2 with PCext as its authors defined it
+	@$(PY) -m experiments.table2_corrected $(OPTIONS)
+
+table3: $(READY)  ## Table 3: time relative to LCA, plain Python and compiled; FRESH=1 times anew
+	@$(PY) -m experiments.table3 $(OPTIONS) $(if $(FRESH),--fresh)
+
+excess: $(READY)  ## relative excess for max_count 2, 7, 15, beside the published maxima
+	@$(PY) -m experiments.excess $(OPTIONS)
+
+figures: $(READY)  ## all figures, into results/figures
+	@$(PY) -m experiments.figures $(OPTIONS)
+
+report: $(READY)  ## one page about everything: results/report.html
+	@$(PY) -m experiments.report $(OPTIONS)
+
+all: $(READY)  ## everything about random tables, and a summary
+	@$(PY) -m experiments.all $(OPTIONS)
+
 replay: $(READY)  ## the authors' own random tables for n = 12, digit for digit
 	@$(PY) -m experiments.replay $(OPTIONS)
 
@@ -34,7 +55,7 @@ run: $(READY)  ## your own experiment: make run CONFIG=my.yaml
 	@$(PY) -m splitlab.cli run "$(CONFIG)" $(OPTIONS)
 
 reference: $(READY)  ## copy the summaries of finished runs to results/reference, and show them in the README
-	@$(PY) -m scripts.reference results/table1 results/table1_corrected results/replay
+	@$(PY) -m scripts.reference $(addprefix results/,table1 table2 table1_corrected table2_corrected replay excess table3 figures)
 	@$(PY) -m scripts.readme
 
 test: $(READY)  ## all tests but the long statistical ones

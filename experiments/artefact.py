@@ -13,7 +13,9 @@ from splitlab.report.compare import judge
 from splitlab.report.tables import text_of, write_tables
 
 ROOT = Path(__file__).parents[1]
-REFERENCE = ROOT / "results" / "reference"
+CONFIGS = ROOT / "configs"
+RESULTS = ROOT / "results"
+REFERENCE = RESULTS / "reference"
 
 Notes = Callable[[Results], tuple[str, ...]]
 
@@ -25,14 +27,24 @@ def no_notes(results: Results) -> tuple[str, ...]:
 
 def main(name: str, heading: str, notes: Notes = no_notes) -> int:
     """Run ``configs/NAME.yaml`` with the command line's options and print its tables; 1 if a number differs."""
+    return guarded(f"experiments.{name}", _run, options(name, heading), name, heading, notes)
+
+
+def options(name: str, heading: str) -> argparse.Namespace:
+    """The command line's --runs, --jobs and --out."""
     parser = Parser(prog=f"python -m experiments.{name}", description=heading)
     add_run_options(parser)
-    return guarded(f"experiments.{name}", _run, parser.parse_args(), name, heading, notes)
+    return parser.parse_args()
+
+
+def obtain(name: str, args: argparse.Namespace) -> Results:
+    """The results of ``configs/NAME.yaml`` in results/NAME; what is not there yet is computed."""
+    return run(CONFIGS / f"{name}.yaml", runs=args.runs, jobs=args.jobs, out=RESULTS / name, say=sys.stderr)
 
 
 def _run(args: argparse.Namespace, name: str, heading: str, notes: Notes) -> int:
-    folder = args.out or ROOT / "results" / name
-    results = run(ROOT / "configs" / f"{name}.yaml", runs=args.runs, jobs=args.jobs, out=folder, say=sys.stderr)
+    folder = args.out or RESULTS / name
+    results = run(CONFIGS / f"{name}.yaml", runs=args.runs, jobs=args.jobs, out=folder, say=sys.stderr)
     verdict, below = judge(results), notes(results)
     write_tables(results, folder, verdict, below)
     print(f"{heading}\n{'=' * len(heading)}\n")

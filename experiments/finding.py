@@ -5,10 +5,15 @@ from __future__ import annotations
 import csv
 from fractions import Fraction
 
-from experiments.artefact import REFERENCE
+from experiments.artefact import REFERENCE, Notes
 from splitlab.report.layout import round_half_up
 
 SURELY = 3.0  # standard errors
+
+
+def notes(table: str) -> Notes:
+    """The footnote as ``artefact.main`` wants it."""
+    return lambda results: (pcext_footnote(table),)
 
 
 def rows(name: str) -> list[dict[str, str]]:
@@ -23,14 +28,14 @@ def deviation(row: dict[str, str]) -> float:
     return (float(row["percent"]) - float(row["published"])) / error if error else 0.0
 
 
-def pcext_footnote(counted: str, corrected: str) -> str:
+def pcext_footnote(table: str) -> str:
     """Say what the published PCext column is, and what PCext itself would have got.
 
-    ``counted`` and ``corrected`` name reference runs on the same tables, with ``pc_ext_counts`` and with ``pc_ext``.
+    The reference runs TABLE (with ``pc_ext_counts``) and TABLE_corrected (with ``pc_ext``) are on the same tables.
     """
-    defined = rows(corrected)
+    defined = rows(f"{table}_corrected")
     far = [row for row in defined if abs(deviation(row)) > SURELY]
-    counts_far = [row for row in rows(counted) if abs(deviation(row)) > SURELY]
+    counts_far = [row for row in rows(table) if abs(deviation(row)) > SURELY]
     worst = max(defined, key=lambda row: abs(deviation(row)))
     percent = round_half_up(Fraction(100 * int(worst["wins"]), int(worst["runs"])))
     return (
@@ -38,5 +43,5 @@ def pcext_footnote(counted: str, corrected: str) -> str:
         f"probabilities. With counts, {len(counts_far)} of {len(defined)} entries lie more than {SURELY:.0f} standard "
         f"errors from the published value. PCext as its authors defined it (pc_ext), on the same tables, does in "
         f"{len(far)} of {len(defined)}: at n = {worst['n']}, k = {worst['k']} it wins {percent} %, published are "
-        f"{worst['published']} %. See `make table1-corrected`."
+        f"{worst['published']} %. See `make {table}-corrected`."
     )

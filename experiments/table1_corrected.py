@@ -5,15 +5,8 @@ from __future__ import annotations
 import sys
 
 from experiments.artefact import main
-from experiments.finding import pcext_footnote
-from splitlab.montecarlo.study import Results
-
-
-def notes(results: Results) -> tuple[str, ...]:
-    """The footnote of the PCext column."""
-    return (pcext_footnote("table1", "table1_corrected"),)
-
+from experiments.finding import notes
 
 if __name__ == "__main__":
     heading = "Table 1, corrected. Percentage of wins, Gini, with PCext as its authors defined it"
-    sys.exit(main("table1_corrected", heading, notes))
+    sys.exit(main("table1_corrected", heading, notes("table1")))

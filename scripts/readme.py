@@ -57,7 +57,7 @@ def results() -> str:
 
 def finding() -> str:
     """The finding on PCext."""
-    return pcext_footnote("table1", "table1_corrected")
+    return pcext_footnote("table1")
 
 
 def written(text: str) -> str:

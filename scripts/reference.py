@@ -1,8 +1,9 @@
 """Copy the small summaries of finished runs into results/reference, for the repository.
 
-Usage: python scripts/reference.py results/table1 [results/... ...]
+Usage: python -m scripts.reference results/table1 [results/... ...]
 
-Refuses runs of an unclean checkout: a reference must be reproducible from a commit.
+Refuses runs of an unclean checkout: a reference must be reproducible from a commit. Of experiments with runs, the
+wins of every block are kept too: integers by which any block can be checked by itself. Figures are copied as png.
 """
 
 from __future__ import annotations
@@ -14,27 +15,42 @@ from pathlib import Path
 
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.study import load_results
-from splitlab.report.compare import judge
 
 REFERENCE = Path(__file__).parents[1] / "results" / "reference"
-COPIED = ("config.yaml", "manifest.json", "win_percentage.csv", "relative_excess.csv")
+ALWAYS = ("config.yaml", "manifest.json")
+SOMETIMES = (
+    "verdict.txt",
+    "win_percentage.csv",
+    "relative_excess.csv",
+    "pooled_excess.csv",
+    "maxima.csv",
+    "tail.csv",
+    "timing.csv",
+)
 
 
 def copy(folder: Path) -> None:
     """Copy one results folder; SystemExit when its checkout was not clean."""
-    git = json.loads((folder / "manifest.json").read_text())["git"]
-    if not git["clean"]:
+    if not json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["git"]["clean"]:
         sys.exit(f"{folder}: was made with uncommitted changes; commit, and run it again with --fresh")
     target = REFERENCE / folder.name
     target.mkdir(parents=True, exist_ok=True)
-    for name in COPIED:
+    for name in (*ALWAYS, *(n for n in SOMETIMES if (folder / n).is_file())):
         shutil.copyfile(folder / name, target / name)
     results = load_results(folder)
-    write_atomically(target / "block_wins.csv", results.block_wins().to_csv(index=False, lineterminator="\n"))
-    write_atomically(target / "verdict.txt", judge(results).text + "\n")
+    if results.timing is None:
+        write_atomically(target / "block_wins.csv", results.block_wins().to_csv(index=False, lineterminator="\n"))
     print(f"{folder} -> {target}")
 
 
+def copy_figures(folder: Path) -> None:
+    """Copy the png figures."""
+    target = REFERENCE / "figures"
+    target.mkdir(parents=True, exist_ok=True)
+    for path in sorted(folder.glob("*.png")):
+        shutil.copyfile(path, target / path.name)
+
+
 if __name__ == "__main__":
-    for argument in sys.argv[1:]:
-        copy(Path(argument))
+    for argument in map(Path, sys.argv[1:]):
+        (copy_figures if argument.name == "figures" else copy)(argument)

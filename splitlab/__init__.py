@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from splitlab.splitters import splitters
+from splitlab import splitters
 
 if TYPE_CHECKING:
     from splitlab.api import Split, split

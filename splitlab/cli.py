@@ -6,7 +6,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from splitlab.montecarlo.study import Results
 
 DONE, DIFFERS, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -84,16 +87,12 @@ def run_command(args: argparse.Namespace) -> int:
     """Run or continue an experiment; print its tables."""
     from splitlab.montecarlo.config import load_experiment
     from splitlab.montecarlo.study import run
-    from splitlab.report.compare import judge
-    from splitlab.report.tables import text_of, write_tables
 
     experiment = load_experiment(args.config, runs=args.runs, overrides=args.set)
     folder = args.out or Path("results") / experiment.name
     options = {"overrides": args.set, "fresh": args.fresh, "say": sys.stderr}
     results = run(args.config, runs=args.runs, jobs=args.jobs, out=folder, **options)
-    verdict = judge(results)
-    write_tables(results, folder, verdict)
-    print(text_of(results, verdict))
+    _write_and_print(results, folder)
     print(f"results in {folder}", file=sys.stderr)
     return DONE
 
@@ -101,14 +100,22 @@ def run_command(args: argparse.Namespace) -> int:
 def report_command(args: argparse.Namespace) -> int:
     """Write the tables of a folder again."""
     from splitlab.montecarlo.study import load_results
-    from splitlab.report.compare import judge
-    from splitlab.report.tables import text_of, write_tables
 
-    results = load_results(args.dir, sys.stderr)
-    verdict = judge(results)
-    write_tables(results, args.dir, verdict)
-    print(text_of(results, verdict))
+    _write_and_print(load_results(args.dir, sys.stderr), args.dir)
     return DONE
+
+
+def _write_and_print(results: Results, folder: Path) -> None:
+    """Write the tables of an experiment, of whatever kind, into its folder, and print them."""
+    from splitlab.report import compare, tables, timing_table
+
+    if results.timing is not None:
+        timing_table.write_tables(results, folder)
+        print(timing_table.text_of(results))
+        return
+    verdict = compare.judge(results)
+    tables.write_tables(results, folder, verdict)
+    print(tables.text_of(results, verdict))
 
 
 def compare_command(args: argparse.Namespace) -> int:
@@ -116,7 +123,11 @@ def compare_command(args: argparse.Namespace) -> int:
     from splitlab.montecarlo.study import load_results
     from splitlab.report.compare import judge
 
-    verdict = judge(load_results(args.dir, sys.stderr))
+    results = load_results(args.dir, sys.stderr)
+    if results.timing is not None:
+        print("not judged: the published times are of another machine and another program")
+        return DONE
+    verdict = judge(results)
     for entry in verdict.differing:
         place = f"{entry.impurity} n={entry.n} k={entry.k} max_count={entry.max_count} {entry.splitter}"
         print(f"differs: {place}: ours {100 * entry.wins / entry.runs:.2f}, published {entry.printed}")
@@ -126,8 +137,11 @@ def compare_command(args: argparse.Namespace) -> int:
 
 def replay_command(args: argparse.Namespace) -> int:
     """Show one run."""
+    from splitlab.montecarlo.folder import stored_experiment
     from splitlab.report.replay import replay
 
+    if (kind := stored_experiment(args.dir).kind) != "splits":
+        raise ValueError(f"{args.dir}: is of kind {kind} and has no runs to replay; name a folder of kind splits")
     print(replay(args.dir, args.n, args.k, args.max_count, args.run))
     return DONE
 
@@ -177,11 +191,9 @@ def guarded(prog: str, action: object, *arguments: object) -> int:
     """Call ``action``; a user's mistake becomes one line on stderr and exit code 2."""
     try:
         return action(*arguments)  # type: ignore[operator]
-    except KeyboardInterrupt:
-        print(
-            f"\n{prog}: interrupted; finished blocks are kept, and the same command continues",
-            file=sys.stderr,
-        )
+    except KeyboardInterrupt as interrupt:
+        kept = str(interrupt) or "finished blocks are kept, and the same command continues"
+        print(f"\n{prog}: interrupted; {kept}", file=sys.stderr)
         return INTERRUPTED
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)

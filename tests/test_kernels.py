@@ -182,3 +182,14 @@ def test_sort_is_stable_and_lexicographic(n: int) -> None:
     order = np.empty(n, np.int64)
     sort_rows(keys, order, np.empty(n, np.int64))
     assert order.tolist() == sorted(range(n), key=lambda v: (*keys[v], v))
+
+
+@pytest.mark.parametrize("n", [1, 2, 12, 63, 64, 65, 1000])
+def test_sort_by_score_is_stable(n: int) -> None:
+    from splitlab.splitters.sweep import sort_scores
+
+    for levels in (2, 5, 10**9):
+        scores = np.random.default_rng(n).integers(0, levels, n).astype(float)
+        order = np.empty(n, np.int64)
+        sort_scores(scores, order, np.empty(n, np.int64))
+        assert order.tolist() == np.argsort(scores, kind="stable").tolist()

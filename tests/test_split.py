@@ -84,7 +84,7 @@ def test_close_ratios_are_ordered_right(table: list[list[int]]) -> None:
     array = np.array(table)
     n = len(array)
     order = np.empty(n, np.int64)
-    sort_by_share(array, array.sum(axis=1), np.array([0]), 1, np.empty((n, 1)), order, np.empty(n, np.int64))
+    sort_by_share(array, array.sum(axis=1), np.array([0]), 1, np.empty(n), order, np.empty(n, np.int64))
     assert order.tolist() == sorted(range(n), key=lambda v: Fraction(table[v][0], sum(table[v])))
     for splitter in ALL:
         check(table, "gini", splitter)

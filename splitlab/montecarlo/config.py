@@ -1,8 +1,8 @@
 """From a YAML file, or a dict, to a checked and frozen `Experiment`.
 
 Three layers: `yaml_source` says what was written and where; the pydantic models here say what may be written
-(one closed model per *kind*; a further kind is a further model in `_KINDS`); `_resolve` checks what several
-keys say together and multiplies the grid out into cells. The first thing wrong is reported in one line:
+(one closed model per *kind*; a further kind is a further model in `_kinds`); a model's `resolve` checks what
+several keys say together and multiplies the grid out into cells. The first thing wrong is reported in one line:
 
     configs/x.yaml:7: grid[0].n: 1 is too small; n must be a whole number from 2 to 100000
 
@@ -75,7 +75,7 @@ class Experiment:
     name : str
         Names the folder of results.
     kind : str
-        'splits'.
+        'splits'; 'timing' has a class of its own, `TimingExperiment`.
     impurities, splitters : tuple of str
         Registered names, in the order of the config.
     cells : tuple of (Cell, int)
@@ -90,7 +90,7 @@ class Experiment:
     """
 
     name: str
-    kind: Literal["splits"]
+    kind: Literal["splits", "timing"]
     impurities: tuple[str, ...]
     splitters: tuple[str, ...]
     cells: tuple[tuple[Cell, int], ...]
@@ -103,18 +103,22 @@ class Experiment:
         """The resolved config: one grid entry per cell; reading it gives an equal `Experiment`."""
         names = (", ".join(map(as_yaml, names)) for names in (self.impurities, self.splitters))
         published = "null" if self.published is None else as_yaml(self.published)
-        head = (
-            "name: {}\nkind: {}\nimpurities: [{}]\nsplitters: [{}]\nseed: {}\ndraws: {}\npublished: {}\ngrid:\n"
-        ).format(as_yaml(self.name), self.kind, *names, self.seed, self.draws, published)
+        head = "name: {}\nkind: {}\nimpurities: [{}]\nsplitters: [{}]\nseed: {}\n{}published: {}\ngrid:\n".format(
+            as_yaml(self.name), self.kind, *names, self.seed, self._own_yaml(), published
+        )
         entry = "  - {{n: {}, k: {}, max_count: {}, runs: {}}}\n"
         return head + "".join(entry.format(c.n, c.k, c.max_count, runs) for c, runs in self.cells)
+
+    def _own_yaml(self) -> str:
+        """The lines of the keys that only this kind has."""
+        return f"draws: {self.draws}\n"
 
 
 def _problem(predicate: str) -> PydanticCustomError:
     return PydanticCustomError("splitlab", "{message}", {"message": predicate})
 
 
-def _whole(low: int, high: int) -> BeforeValidator:
+def whole(low: int, high: int) -> BeforeValidator:
     def check(value: object, info: ValidationInfo) -> object:
         rule = f"{info.field_name} must be a whole number from {low} to {high}"
         if type(value) is not int:
@@ -126,10 +130,6 @@ def _whole(low: int, high: int) -> BeforeValidator:
         return value
 
     return BeforeValidator(check)
-
-
-def _as_list(value: object) -> object:
-    return value if isinstance(value, list) else [value]
 
 
 def _check_name(value: str) -> str:
@@ -154,10 +154,10 @@ def _check_known(value: str, info: ValidationInfo) -> str:
     raise _problem(f"is not a known {kind}; {guess + ' ' if guess else ''}known: {', '.join(known)}")
 
 
-_one_or_more = (BeforeValidator(_as_list), Field(min_length=1))
-Sizes = Annotated[list[Annotated[int, _whole(2, MAX_SIZE)]], *_one_or_more]
-Counts = Annotated[list[Annotated[int, _whole(1, MAX_TOTAL // 4)]], *_one_or_more]
-Names = Annotated[list[Annotated[str, AfterValidator(_check_known)]], *_one_or_more]
+one_or_more = (BeforeValidator(lambda value: value if isinstance(value, list) else [value]), Field(min_length=1))
+Sizes = Annotated[list[Annotated[int, whole(2, MAX_SIZE)]], *one_or_more]
+Counts = Annotated[list[Annotated[int, whole(1, MAX_TOTAL // 4)]], *one_or_more]
+Names = Annotated[list[Annotated[str, AfterValidator(_check_known)]], *one_or_more]
 
 
 class _Closed(BaseModel):
@@ -170,7 +170,7 @@ class GridEntry(_Closed):
     n: Sizes
     k: Sizes
     max_count: Counts
-    runs: Annotated[int, _whole(1, MAX_RUNS)]
+    runs: Annotated[int, whole(1, MAX_RUNS)]
 
     def cells(self, path: Path_ = ()) -> Iterator[tuple[Cell, tuple[Path_, ...]]]:
         """The cells, each with the paths of the entry itself and of its n, k and max_count."""
@@ -179,21 +179,53 @@ class GridEntry(_Closed):
             yield Cell(n, k, max_count), (path, (*path, "n", a), (*path, "k", b), (*path, "max_count", c))
 
 
-class SplitsConfig(_Closed):
-    """`kind: splits` as written: splitters compared on random tables."""
+class CommonConfig(_Closed):
+    """The keys that experiments on random tables share, as written; `kind` names the schema of the others."""
 
     name: Annotated[str, AfterValidator(_check_name)]
-    kind: Literal["splits"] = "splits"
+    kind: str
     impurities: Names
     splitters: Names
     grid: Annotated[list[GridEntry], Field(min_length=1)]
-    seed: Annotated[int, _whole(0, 2**63 - 1)] = DEFAULT_SEED
-    draws: Literal["independent", "authors"] = "independent"
+    seed: Annotated[int, whole(0, 2**63 - 1)] = DEFAULT_SEED
     published: Annotated[str, AfterValidator(_check_published)] | None = None
 
+    def resolve(self, source: Source, path: Path | None) -> Experiment:
+        """The experiment, with what several keys say together checked; `path` is the config file."""
+        raise NotImplementedError
 
-_KINDS: dict[str, type[SplitsConfig]] = {"splits": SplitsConfig}
-_LATER = ("timing", "optimality", "trees")
+    def common(self, source: Source, path: Path | None) -> dict[str, Any]:
+        """The shared part of `resolve`: arguments of `Experiment`."""
+        refuse_repeats("impurities", self.impurities, source)
+        refuse_repeats("splitters", self.splitters, source)
+        lists = {"impurities": tuple(self.impurities), "splitters": tuple(self.splitters)}
+        cells = _expand(self.grid, source)
+        return {"name": self.name, **lists, "cells": cells, "published": self.published, "source": path}
+
+
+class SplitsConfig(CommonConfig):
+    """`kind: splits` as written: splitters compared on random tables."""
+
+    kind: Literal["splits"] = "splits"
+    draws: Literal["independent", "authors"] = "independent"
+
+    def resolve(self, source: Source, path: Path | None) -> Experiment:
+        """The experiment; the authors' draws come with their seed."""
+        common = self.common(source, path)
+        authors = self.draws == "authors"
+        if authors:
+            _check_authors(self, source)
+        return Experiment(kind=self.kind, seed=AUTHORS_SEED if authors else self.seed, draws=self.draws, **common)
+
+
+def _kinds() -> dict[str, type[CommonConfig]]:
+    # Imported here: the models of other modules are built from the parts above.
+    from splitlab.montecarlo.timing_config import TimingConfig
+
+    return {"splits": SplitsConfig, "timing": TimingConfig}
+
+
+_LATER = ("optimality", "trees")
 
 
 def load_experiment(
@@ -219,6 +251,7 @@ def load_experiment(
     Returns
     -------
     Experiment
+        A `TimingExperiment` for kind timing.
 
     Raises
     ------
@@ -241,7 +274,7 @@ def load_experiment(
     if runs is not None:
         _apply_runs(source, runs)
     path = None if isinstance(config, Mapping) else Path(config)
-    return _resolve(_validate(source), source, path)
+    return _validate(source).resolve(source, path)
 
 
 def _apply_runs(source: Source, runs: object) -> None:
@@ -255,7 +288,7 @@ def _apply_runs(source: Source, runs: object) -> None:
             source.places["grid", i, "runs"] = place
 
 
-def _validate(source: Source) -> SplitsConfig:
+def _validate(source: Source) -> CommonConfig:
     # Imported here: the registry belongs to another room, and its names are all that is needed of it.
     from splitlab.impurity import NAMES
     from splitlab.splitters import names
@@ -268,14 +301,14 @@ def _validate(source: Source) -> SplitsConfig:
         raise _first_error(error.errors(include_url=False, include_input=False), model, source) from None
 
 
-def _model_of_kind(source: Source) -> type[SplitsConfig]:
-    kind = source.value.get("kind", "splits")
-    if isinstance(kind, str) and kind in _KINDS:
-        return _KINDS[kind]
-    written, available = source.place(("kind",)).written, f"available: {', '.join(_KINDS)}"
+def _model_of_kind(source: Source) -> type[CommonConfig]:
+    kind, kinds = source.value.get("kind", "splits"), _kinds()
+    if isinstance(kind, str) and kind in kinds:
+        return kinds[kind]
+    written, available = source.place(("kind",)).written, f"available: {', '.join(kinds)}"
     if kind in _LATER:
         raise source.error(("kind",), f"kind {written} is not available in this version; {available}")
-    raise source.error(("kind",), f"{written} is not a kind; {did_you_mean(kind, (*_KINDS, *_LATER)) or available}")
+    raise source.error(("kind",), f"{written} is not a kind; {did_you_mean(kind, (*kinds, *_LATER)) or available}")
 
 
 # pydantic's own types of error, as predicates
@@ -312,27 +345,8 @@ def _unknown_key(path: Path_, model: type[BaseModel], source: Source) -> ConfigE
     return ConfigError(f"{source.place(path)}: {where}unknown key '{shorten(key)}'; {hint}")
 
 
-def _resolve(written: SplitsConfig, source: Source, path: Path | None) -> Experiment:
-    _refuse_repeats("impurities", written.impurities, source)
-    _refuse_repeats("splitters", written.splitters, source)
-    cells = _expand(written.grid, source)
-    authors = written.draws == "authors"
-    if authors:
-        _check_authors(written, source)
-    return Experiment(
-        name=written.name,
-        kind=written.kind,
-        impurities=tuple(written.impurities),
-        splitters=tuple(written.splitters),
-        cells=cells,
-        seed=AUTHORS_SEED if authors else written.seed,
-        draws=written.draws,
-        published=written.published,
-        source=path,
-    )
-
-
-def _refuse_repeats(key: str, names: list[str], source: Source) -> None:
+def refuse_repeats(key: str, names: Sequence[str], source: Source) -> None:
+    """ConfigError when a name of the list under `key` is there twice."""
     first: dict[str, int] = {}
     for i, name in enumerate(names):
         if first.setdefault(name, i) < i:

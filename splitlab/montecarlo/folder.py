@@ -10,14 +10,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from splitlab._jit import source_hash
 from splitlab.montecarlo.config import ConfigError, Experiment, load_experiment
+from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.store import FolderStore, write_atomically
+from splitlab.montecarlo.timing_config import TimingExperiment
+from splitlab.montecarlo.yaml_source import shorten
 from splitlab.splitters import splitters
 
 CONFIG = "config.yaml"
 MANIFEST = "manifest.json"
+TIMING = "timing.csv"
+FLOATS = (*(f"{number}{end}" for number in ("microseconds", "ratio") for end in ("", "_low", "_high")), "spread")
 SAMPLER = ("sampling.py",)
+ANEW = "choose another --out, or --fresh to keep the old results as a backup and start anew"
 
 
 def origin(experiment: Experiment) -> dict[str, Any]:
@@ -48,13 +56,73 @@ def check_continuation(folder: Path, experiment: Experiment) -> None:
         if any(entry.name != ".lock" for entry in folder.iterdir()):
             raise ConfigError(f"{folder}: holds files but no splitlab results; choose another --out")
         return
-    stored = origin(stored_experiment(folder))
-    for key, value in origin(experiment).items():
+    stored = stored_experiment(folder)
+    _refuse_difference(folder, {"kind": stored.kind}, {"kind": experiment.kind})
+    _refuse_difference(folder, origin(stored), origin(experiment))
+
+
+def _refuse_difference(folder: Path, stored: dict[str, Any], wanted: dict[str, Any]) -> None:
+    for key, value in wanted.items():
         if stored[key] != value:
+            before, now = shorten(str(stored[key])), shorten(str(value))
+            raise ConfigError(f"{folder}: was made with {key}: {before}, and this config says {key}: {now}; {ANEW}")
+
+
+def has_times(folder: Path, experiment: TimingExperiment) -> bool:
+    """Whether ``folder`` holds the times that this experiment would measure here; ConfigError if it holds others.
+
+    Times of another config, machine, set of versions or code are other times: they are never merged, nor replaced.
+    """
+    if not (folder / TIMING).is_file():
+        return False
+    stored = stored_experiment(folder)
+    assert isinstance(stored, TimingExperiment)  # check_continuation saw to it
+    _refuse_difference(folder, _timing_origin(stored), _timing_origin(experiment))
+    before = timing_conditions(_stored_manifest(folder))
+    for name, here in timing_conditions(timing_provenance()).items():
+        if before[name] != here:
             raise ConfigError(
-                f"{folder}: was made with {key}: {stored[key]}, and this config says {key}: {value}; "
-                f"choose another --out, or --fresh to keep the old results as a backup and start anew"
+                f"{folder}: was timed with {name}: {before[name]}, and here it is {here}; "
+                f"times of different machines or programs are never merged; {ANEW}"
             )
+    return True
+
+
+def _timing_origin(experiment: TimingExperiment) -> dict[str, Any]:
+    """The keys of the config that decide what is timed."""
+    cells = ", ".join(f"{cell.label} x {runs}" for cell, runs in experiment.cells)
+    lists = {key: ", ".join(getattr(experiment, key)) for key in ("engines", "impurities", "splitters")}
+    numbers = {key: getattr(experiment, key) for key in ("seed", "repeats", "python_runs", "baseline")}
+    return {**numbers, **lists, "grid": cells}
+
+
+def timing_provenance() -> dict[str, Any]:
+    """Versions, machine, git commit, and a hash of the code that is timed."""
+    return {"code": source_hash()[:16], **provenance()}
+
+
+def timing_conditions(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What a manifest says of the things that times depend on; None where it says nothing."""
+    machine, packages = manifest.get("machine") or {}, manifest.get("packages") or {}
+    parts = {f"machine's {key}": machine.get(key) for key in ("cpu", "cores", "architecture", "system")}
+    versions = {name: packages.get(name) for name in ("numpy", "numba")}
+    return {**parts, "python": manifest.get("python"), **versions, "code of the splitters": manifest.get("code")}
+
+
+def stored_times(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The times that ``folder`` holds, and its manifest; ConfigError if there are none or they are no good."""
+    path = folder / TIMING
+    try:
+        # Python's float gives back exactly what was written, which pandas' own parser does not in all versions.
+        frame = pd.read_csv(
+            path, keep_default_na=False, dtype={"published": str}, converters=dict.fromkeys(FLOATS, float)
+        )
+    except FileNotFoundError:
+        how = f"`splitlab run {folder}/{CONFIG} --out {folder}` measures them"
+        raise ConfigError(f"{folder}: holds no times ({TIMING} is missing); {how}") from None
+    except (ValueError, OSError) as error:
+        raise ConfigError(f"{path}: cannot be read ({error})") from None
+    return frame, _stored_manifest(folder)
 
 
 def set_aside(folder: Path) -> Path | None:

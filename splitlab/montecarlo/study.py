@@ -18,11 +18,15 @@ from numpy.typing import NDArray
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment, load_experiment
 from splitlab.montecarlo.folder import (
     CONFIG,
+    TIMING,
     check_continuation,
+    has_times,
     locked,
     open_store,
     set_aside,
     stored_experiment,
+    stored_times,
+    timing_provenance,
     write_manifest,
 )
 from splitlab.montecarlo.plan import refuse_absurd
@@ -31,6 +35,15 @@ from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.runner import compile_kernels, missing_work, run_missing
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
 from splitlab.montecarlo.summary import IncompleteError, Summary, block_wins, cell_columns, summarise
+from splitlab.montecarlo.timing import (
+    check_rows,
+    compile_seconds,
+    refuse_absurd_timing,
+    time_splitters,
+    whole_work,
+    with_published,
+)
+from splitlab.montecarlo.timing_config import PAPER_TABLE, TimingExperiment, published_ratios
 from splitlab.published import load, located
 
 
@@ -98,6 +111,35 @@ class Results:
         return block_wins(self.experiment, self._store)
 
 
+class TimingResults(Results):
+    """The times of an experiment of kind timing. It has no wins: the other data frames are empty.
+
+    Attributes
+    ----------
+    experiment : TimingExperiment
+        What was run.
+    timing : pandas.DataFrame
+        One row per engine, impurity ('all' is the sum over the config's impurities), cell and splitter: tables,
+        repeats, microseconds per table and ratio to the baseline's time, both with 95 % interval, the ratio's
+        spread over repeats, trustworthy, published (as printed, empty if there is none).
+    manifest : dict
+        Machine, versions and code that were timed, seconds for compiling and altogether.
+    """
+
+    experiment: TimingExperiment
+    timing: pd.DataFrame
+
+    def __init__(self, experiment: TimingExperiment, timing: pd.DataFrame, manifest: dict[str, Any]) -> None:
+        nothing = pd.DataFrame()
+        super().__init__(experiment, MemoryStore(), Summary(nothing, nothing, nothing, nothing))
+        self.timing = timing
+        self.manifest = manifest
+
+    def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:
+        """A timing keeps no impurities: ValueError."""
+        raise ValueError(f"{self.experiment.name} is of kind timing, which keeps no impurities; run it as kind splits")
+
+
 def _cells(experiment: Experiment) -> str:
     labels = [cell.label for cell, _ in experiment.cells]
     return ", ".join(labels if len(labels) <= 12 else [*labels[:11], "..."])
@@ -122,7 +164,7 @@ def run(
     runs : int, optional
         Replaces the number of runs of every cell.
     jobs : int, optional
-        Worker threads; all processors by default. The results do not depend on it.
+        Worker threads; all processors by default. The results do not depend on it. Kind timing uses one.
     out : path, optional
         Results folder to start or continue; None keeps everything in memory.
     overrides : sequence of str
@@ -135,6 +177,7 @@ def run(
     Returns
     -------
     Results
+        For kind timing, a TimingResults.
 
     Raises
     ------
@@ -151,7 +194,14 @@ def run(
     (10, 2)
     """
     experiment = _with_published(load_experiment(config, runs=runs, overrides=overrides))
-    jobs = check_jobs(jobs)
+    if isinstance(experiment, TimingExperiment):
+        return _run_timing(experiment, jobs, out, fresh, say)
+    return _run_splits(experiment, check_jobs(jobs), out, fresh, say)
+
+
+def _run_splits(
+    experiment: Experiment, jobs: int, out: str | os.PathLike[str] | None, fresh: bool, say: TextIO | None
+) -> Results:
     remark = _remarks(say)
     refuse_absurd(experiment)
     if out is None:
@@ -172,12 +222,73 @@ def run(
     return results
 
 
+def _run_timing(
+    experiment: TimingExperiment, jobs: int | None, out: str | os.PathLike[str] | None, fresh: bool, say: TextIO | None
+) -> TimingResults:
+    remark = _remarks(say)
+    if jobs is not None and check_jobs(jobs) != 1:
+        remark(f"jobs: {jobs} is ignored; timing uses one thread")
+    refuse_absurd_timing(experiment)
+    if out is None:
+        return _timed(experiment, say)
+    folder = Path(out)
+    if fresh and (backup := set_aside(folder)):
+        remark(f"the old results are kept in {backup}")
+    check_continuation(folder, experiment)
+    with locked(folder):
+        if has_times(folder, experiment):
+            remark(f"{folder} holds these times already; they are shown, and nothing is timed anew (--fresh does)")
+            write_atomically(folder / CONFIG, experiment.to_yaml())
+            return _load_timing(experiment, folder)
+        results = _timed(experiment, say)
+        # The times come last: where they are, the config and the manifest that belong to them are there.
+        write_atomically(folder / CONFIG, experiment.to_yaml())
+        write_manifest(folder, results.manifest)
+        write_atomically(folder / TIMING, results.timing.to_csv(index=False, lineterminator="\n"))
+    return results
+
+
+def _timed(experiment: TimingExperiment, say: TextIO | None) -> TimingResults:
+    """Compile, time, and say what with."""
+    compiling = compile_seconds(experiment)
+    if compiling:
+        _remarks(say)(f"kernels compiled, or loaded from the cache, in {compiling:.1f} s, apart from all times")
+    began, worked = time.monotonic(), time.thread_time()
+    try:
+        with _shown(say, whole_work(experiment)) as progress:
+            frame = time_splitters(experiment, progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("of an unfinished timing nothing is kept") from None
+    manifest = {
+        "name": experiment.name,
+        "kind": experiment.kind,
+        "seed": experiment.seed,
+        "engines": list(experiment.engines),
+        "compile_seconds": round(compiling, 3),
+        "wall_seconds": round(time.monotonic() - began, 3),
+        "processor_seconds": round(time.thread_time() - worked, 3),
+        **timing_provenance(),
+    }
+    return TimingResults(experiment, with_published(experiment, frame), manifest)
+
+
+def _load_timing(experiment: TimingExperiment, folder: Path) -> TimingResults:
+    frame, manifest = stored_times(folder)
+    try:
+        check_rows(experiment, frame)
+    except ValueError as error:
+        raise ConfigError(f"{folder / TIMING}: {error}") from None
+    return TimingResults(experiment, with_published(experiment, frame), manifest)
+
+
 def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> Results:
-    """The numbers of a results folder, from its stored blocks, without computing any.
+    """The numbers of a results folder, from its stored blocks or times, without computing any.
 
     Raises ValueError when the folder holds no results or lacks some of them.
     """
     experiment = stored_experiment(Path(folder))
+    if isinstance(experiment, TimingExperiment):
+        return _load_timing(experiment, Path(folder))
     store = open_store(Path(folder), experiment, _remarks(say))
     try:
         return Results(experiment, store, summarise(experiment, store))
@@ -189,10 +300,12 @@ def _with_published(experiment: Experiment) -> Experiment:
     """The experiment with its published numbers located; ConfigError, before any computing, if they are no good."""
     if experiment.published is None:
         return experiment
-    place = experiment.source or "config"
-    name = located(experiment.published, experiment.source.parent if experiment.source else Path())
+    place, name = experiment.source or "config", experiment.published
+    timing = isinstance(experiment, TimingExperiment)
+    if not (timing and name == PAPER_TABLE):
+        name = located(name, experiment.source.parent if experiment.source else Path())
     try:
-        load(name)
+        (published_ratios if timing else load)(name)
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
     return replace(experiment, published=name)

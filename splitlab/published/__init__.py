@@ -37,6 +37,23 @@ class Published:
         return None
 
 
+def maxima() -> dict[tuple[str, str], str]:
+    """The published maxima of the relative excess in percent, as printed, by (impurity, splitter).
+
+    Examples
+    --------
+    >>> maxima()["entropy", "sliq_ext"]
+    '14'
+    """
+    rows = [row for row in _paper() if row["table"] == "maximum_relative_excess"]
+    return {(row["impurity"], row["splitter"]): row["value"] for row in rows}
+
+
+def _paper() -> list[dict[str, str]]:
+    text = files(__package__).joinpath("paper.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
 def located(name: str, folder: Path) -> str:
     """``name`` itself for a table of the paper; else the absolute path, sought in ``folder`` and then here."""
     if name in table_names():
@@ -70,9 +87,7 @@ def load(name: str) -> Published:
     """
     if name in table_names():
         wanted = table_names()[1:] if name == "paper" else (name,)
-        text = files(__package__).joinpath("paper.csv").read_text(encoding="utf-8")
-        rows = [row for row in csv.DictReader(text.splitlines()) if row["table"] in wanted]
-        return Published({_key(row): row["value"] for row in rows})
+        return Published({_key(row): row["value"] for row in _paper() if row["table"] in wanted})
     if not name.endswith(".csv"):
         known = ", ".join(table_names())
         raise ValueError(f"published: {Path(name).name!r} is not known; write {known}, or a path to a csv file")

@@ -12,6 +12,7 @@ A replay uses the authors' own tables, so it is held against the printed digits 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -57,11 +58,7 @@ class Entry:
 
     def p_value(self) -> float:
         """Fisher's exact p-value, two-sided, the largest over the possible counts."""
-        return max(self._fisher(count) for count in self.possible_counts())
-
-    def _fisher(self, count: int) -> float:
-        table = np.array([[self.wins, self.runs - self.wins], [count, self.published_runs - count]])
-        return float(stats.fisher_exact(table).pvalue)
+        return max(fisher(self.wins, self.runs, count, self.published_runs) for count in self.possible_counts())
 
     def z(self) -> float | None:
         """Difference in standard errors; None where neither side varies."""
@@ -106,6 +103,8 @@ def entries(results: Results) -> list[Entry]:
 def judge(results: Results) -> Verdict:
     """Compare an experiment with the published numbers that its config names."""
     experiment = results.experiment
+    if results.timing is not None:
+        return Verdict(False, True, "not judged: the published times are of another machine and another program")
     if experiment.published is None:
         return Verdict(False, True, "not compared: the config names no published numbers")
     compared = entries(results)
@@ -141,10 +140,21 @@ def _statistical(compared: list[Entry]) -> Verdict:
 
 def holm(compared: list[Entry]) -> tuple[Entry, ...]:
     """The entries that Holm's procedure rejects, smallest p-value first."""
-    ordered = sorted(((e.p_value(), i) for i, e in enumerate(compared)))
+    return tuple(compared[i] for i in holm_rejected([e.p_value() for e in compared]))
+
+
+def holm_rejected(p_values: Sequence[float]) -> list[int]:
+    """The places of the hypotheses that Holm's procedure rejects at 1 % together, smallest p-value first."""
+    ordered = sorted((p, i) for i, p in enumerate(p_values))
     rejected = []
     for rank, (p, index) in enumerate(ordered):
         if p > LEVEL / (len(ordered) - rank):
             break
-        rejected.append(compared[index])
-    return tuple(rejected)
+        rejected.append(index)
+    return rejected
+
+
+def fisher(wins: int, runs: int, other_wins: int, other_runs: int) -> float:
+    """Fisher's exact p-value of two counts, two-sided."""
+    table = np.array([[wins, runs - wins], [other_wins, other_runs - other_wins]])
+    return float(stats.fisher_exact(table).pvalue)

@@ -128,11 +128,13 @@ def text_of(results: Results, verdict: Verdict, notes: tuple[str, ...] = ()) -> 
 def write_tables(results: Results, folder: Path, verdict: Verdict, notes: tuple[str, ...] = ()) -> None:
     """Write all tables of an experiment into its results folder; ``notes`` go under the win tables."""
     below = (*notes, verdict.text)
-    _write(folder, "win_percentage", results.win_percentage, win_tables(results), below)
-    _write(folder, "relative_excess", results.relative_excess, excess_tables(results), ())
+    write_atomically(folder / "verdict.txt", verdict.text + "\n")
+    write_frame(folder, "win_percentage", results.win_percentage, win_tables(results), below)
+    write_frame(folder, "relative_excess", results.relative_excess, excess_tables(results))
 
 
-def _write(folder: Path, name: str, frame: pd.DataFrame, tables: list[Table], below: tuple[str, ...]) -> None:
+def write_frame(folder: Path, name: str, frame: pd.DataFrame, tables: list[Table], below: tuple[str, ...] = ()) -> None:
+    """Write a frame as csv and its tables as Markdown and LaTeX; ``below`` goes under the last table."""
     last = [*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *below))]
     write_atomically(folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
     write_atomically(folder / f"{name}.md", "\n".join(t.as_markdown() for t in last))

@@ -1,5 +1,21 @@
-"""Splitters: one family per file, all built on one prefix sweep, listed in one registry."""
+"""Splitters: one family per file, all built on one prefix sweep, listed in one registry.
+
+The package itself can be called: ``splitlab.splitters()`` is the list of all splitters.
+"""
+
+import sys
+from types import ModuleType
 
 from splitlab.splitters.registry import Splitter, get, names, refuse_hopeless, split_batch, splitters
 
 __all__ = ["Splitter", "get", "names", "refuse_hopeless", "split_batch", "splitters"]
+
+
+class _Callable(ModuleType):
+    """A package that is also the function of its name."""
+
+    def __call__(self) -> list[Splitter]:
+        return splitters()
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -23,7 +23,10 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import STRICTLY, lookup_table
-from splitlab.splitters.sweep import margins, mark, sort_rows, sweep
+from splitlab.splitters.directions import next_direction
+from splitlab.splitters.lane_format import suits
+from splitlab.splitters.lanes import hcc_lanes
+from splitlab.splitters.sweep import margins, mark, sort_scores, sweep
 
 
 @kernel
@@ -33,22 +36,8 @@ def sort_by_share(table: Ints, sizes: Ints, subset: Ints, size: int, shares: Flo
         part = 0
         for s in range(size):
             part += table[v, subset[s]]
-        shares[v, 0] = part / sizes[v]
-    sort_rows(shares, order, spare)
-
-
-@kernel
-def next_subset(subset: Ints, size: int, k: int) -> bool:
-    """Advance to the next ``size``-subset of range(k) in lexicographic order; False after the last one."""
-    s = size - 1
-    while s >= 0 and subset[s] == k - size + s:
-        s -= 1
-    if s < 0:
-        return False
-    subset[s] += 1
-    for later in range(s + 1, size):
-        subset[later] = subset[later - 1] + 1
-    return True
+        shares[v] = part / sizes[v]
+    sort_scores(shares, order, spare)
 
 
 @kernel
@@ -56,7 +45,7 @@ def lca(tables: Ints, kind: int, masks: Bools) -> None:
     """Largest Class Alone: int64 (b, n, k) -> bool masks (b, n), written in place."""
     b, n, k = tables.shape
     lookup = lookup_table(tables, kind)
-    shares = np.empty((n, 1))
+    shares = np.empty(n)
     order, spare, subset = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(1, np.int64)
     sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
     for t in range(b):
@@ -68,25 +57,30 @@ def lca(tables: Ints, kind: int, masks: Bools) -> None:
 
 
 @kernel
-def hcc(tables: Ints, kind: int, masks: Bools) -> None:
-    """Hypercube Cover: int64 (b, n, k) -> bool masks (b, n), written in place."""
+def hcc_plain(tables: Ints, kind: int, masks: Bools, lookup: Floats) -> None:
+    """Hypercube Cover, one direction after the other: for tables of any counts, and what ``hcc_lanes`` must equal."""
     b, n, k = tables.shape
-    lookup = lookup_table(tables, kind)
-    shares = np.empty((n, 1))
+    shares = np.empty(n)
     order, spare, subset = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(k, np.int64)
     sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
     for t in range(b):
         n_total = margins(tables[t], sizes, totals)
         best = np.inf
-        for size in range(1, k // 2 + 1):
-            classes = k - 1 if 2 * size == k else k
-            for s in range(size):
-                subset[s] = s
-            more = True
-            while more:
-                sort_by_share(tables[t], sizes, subset, size, shares, order, spare)
-                value, cut, exchanged = sweep(tables[t], order, totals, n_total, kind, lookup, False)
-                if value < best - STRICTLY * n_total:
-                    best = value
-                    mark(order, cut, exchanged, masks[t])
-                more = next_subset(subset, size, classes)
+        subset[0], size = 0, 1
+        for _ in range((1 << (k - 1)) - 1):
+            sort_by_share(tables[t], sizes, subset, size, shares, order, spare)
+            value, cut, exchanged = sweep(tables[t], order, totals, n_total, kind, lookup, False)
+            if value < best - STRICTLY * n_total:
+                best = value
+                mark(order, cut, exchanged, masks[t])
+            size = next_direction(subset, size, k)
+
+
+@kernel
+def hcc(tables: Ints, kind: int, masks: Bools) -> None:
+    """Hypercube Cover: int64 (b, n, k) -> bool masks (b, n), written in place."""
+    lookup = lookup_table(tables, kind)
+    if suits(tables, kind):
+        hcc_lanes(tables, kind, masks, lookup)
+    else:
+        hcc_plain(tables, kind, masks, lookup)

@@ -30,7 +30,7 @@ import numpy as np
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import lookup_table
 from splitlab.splitters.eigen import top_direction
-from splitlab.splitters.sweep import margins, mark, precedes, sort_rows, sweep
+from splitlab.splitters.sweep import margins, mark, precedes, sort_rows, sort_scores, sweep
 
 EXACT_SIZE = 1 << 26
 SAME_SCORE = 1e-9
@@ -109,30 +109,30 @@ def scatter(merged: Ints, probabilities: Floats, totals: Ints, n_total: int) -> 
 
 @kernel
 def score_rows(merged: Ints, probabilities: Floats, direction: Floats, by_counts: bool) -> Floats:
-    """Scores (m, 1) along ``direction``, of the counts or of the probabilities."""
+    """Scores (m,) along ``direction``, of the counts or of the probabilities."""
     m, k = merged.shape
-    scores = np.zeros((m, 1))
+    scores = np.zeros(m)
     for a in range(m):
         least = merged[a, 0]
         for i in range(k):
             least = min(least, merged[a, i])
         for i in range(k):
             weight = float(merged[a, i] - least) if by_counts else probabilities[a, i]
-            scores[a, 0] += direction[i] * weight
+            scores[a] += direction[i] * weight
     return scores
 
 
 @kernel
 def settle_ties(scores: Floats, order: Ints) -> None:
     """Put rows whose scores differ by rounding noise only in their own order, that of their probabilities."""
-    noise = SAME_SCORE * max(abs(scores[order[0], 0]), abs(scores[order[-1], 0]))
-    before = scores[order[0], 0]
+    noise = SAME_SCORE * max(abs(scores[order[0]]), abs(scores[order[-1]]))
+    before = scores[order[0]]
     start = 0  # where the run of equal scores that holds order[j] begins
     for j in range(1, order.size):
         row = order[j]
-        if scores[row, 0] - before > noise:
+        if scores[row] - before > noise:
             start = j
-        before = scores[row, 0]
+        before = scores[row]
         i = j
         while i > start and order[i - 1] > row:
             order[i] = order[i - 1]
@@ -158,7 +158,7 @@ def along_component(tables: Ints, kind: int, masks: Bools, by_counts: bool, exch
             continue
         top_direction(scatter(merged, probabilities, totals, n_total), vectors, direction)
         scores = score_rows(merged, probabilities, direction, by_counts)
-        sort_rows(scores, order[:m], spare[:m])
+        sort_scores(scores, order[:m], spare[:m])
         settle_ties(scores, order[:m])
         _, cut, exchanged = sweep(merged, order[:m], totals, n_total, kind, lookup, exchange)
         mark(order[:m], cut, exchanged, side[:m])

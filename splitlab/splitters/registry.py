@@ -59,7 +59,8 @@ class Splitter:
     def source_files(self) -> tuple[str, ...]:
         """The files, relative to the package, whose code decides what this splitter returns."""
         own = self.kernel_path.split(":")[0].removeprefix("splitlab.").replace(".", "/") + ".py"
-        return ("impurity.py", "splitters/sweep.py", "splitters/eigen.py", own)
+        shared = ("directions", "eigen", "lane_format", "lanes", "sweep")
+        return ("impurity.py", *(f"splitters/{name}.py" for name in shared), own)
 
 
 def _sweep(n: int, k: int) -> float:

@@ -1,0 +1,55 @@
+"""The figures of the Monte Carlo section. Run with ``make figures``: missing experiments are run first."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import pandas as pd
+
+from experiments.artefact import RESULTS, obtain, options
+from splitlab.cli import DONE, guarded
+from splitlab.report.figures import diagonal_plot, excess_plots, pcext_plot, save, time_plots, win_plots
+from splitlab.report.style import Plot
+
+HEADING = "The figures of the Monte Carlo section"
+PCEXT = ("pc_ext", "pc_ext_counts")
+
+
+def plots(args: argparse.Namespace) -> dict[str, list[Plot]]:
+    """All figures, by the part of the report that they belong to."""
+    tables = {name: obtain(name, args).win_percentage for name in TABLES}
+    published = pd.concat([tables["table1"], tables["table2"]], ignore_index=True)
+    both = pd.concat(tables.values(), ignore_index=True)
+    both = both[both["splitter"].isin(PCEXT)]
+    compared = [plot for plot in (diagonal_plot(published),) if plot]
+    return {
+        "wins": [*win_plots(published), *compared],
+        "pcext": [plot for plot in (pcext_plot(both),) if plot],
+        "excess": excess_plots(obtain("excess", args).excess_histogram),
+        "time": time_plots(timing_of(args)),
+    }
+
+
+TABLES = ("table1", "table2", "table1_corrected", "table2_corrected")
+
+
+def timing_of(args: argparse.Namespace) -> pd.DataFrame:
+    """The timing of Table 3."""
+    timing = obtain("table3", args).timing
+    assert timing is not None
+    return timing
+
+
+def main(args: argparse.Namespace) -> int:
+    """Write every figure to results/figures and say what each shows."""
+    folder = args.out or RESULTS / "figures"
+    for group in plots(args).values():
+        for plot in group:
+            save(plot, folder)
+            print(f"{folder / plot.name}.png: {plot.caption}\n")
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(guarded("experiments.figures", main, options("figures", HEADING)))

@@ -1,0 +1,73 @@
+"""One page about everything: results/report.html. Run with ``make report``: missing experiments are run first."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from experiments import excess
+from experiments.artefact import RESULTS, obtain, options
+from experiments.figures import plots
+from experiments.finding import pcext_footnote
+from splitlab.cli import DONE, guarded
+from splitlab.montecarlo.store import write_atomically
+from splitlab.report import page
+from splitlab.report.compare import judge
+from splitlab.report.document import section
+from splitlab.report.extremes import alike
+from splitlab.report.style import Plot
+
+HEADING = "Binary splits of nominal attributes: the Monte Carlo experiments, reproduced"
+LEAD = (
+    "Random contingency tables, four heuristics that split their values into two groups of small impurity, and how "
+    "often each finds the best split of the four: our numbers beside those of Laber, Molinaro and Pereira (ICML 2018), "
+    "Tables 1 to 3 and section 5.1. Every number on this page is that of a csv file in the results folder."
+)
+TITLES = {
+    "table1": "Table 1: wins, Gini",
+    "table2": "Table 2: wins, entropy",
+    "replay": "Replay of the authors' own tables",
+    "table1_corrected": "Table 1 with PCext as defined",
+    "table2_corrected": "Table 2 with PCext as defined",
+}
+
+
+def wins_section(name: str, args: argparse.Namespace, figures: list[Plot], *notes: str) -> page.Section:
+    """The section of a win-percentage experiment."""
+    results = obtain(name, args)
+    return section(results, RESULTS / name, judge(results), figures, *notes, title=TITLES[name])
+
+
+def excess_section(args: argparse.Namespace, figures: list[Plot]) -> page.Section:
+    """Pooled excess, maxima, and whether other max_count behave alike."""
+    folder, results = RESULTS / "excess", obtain("excess", args)
+    tables, verdict = excess.write_summaries(results, folder, excess.tail(folder, args.runs, args.jobs))
+    whole = section(results, folder, judge(results), figures, alike(results), title="Relative excess")
+    return page.Section(whole.title, (*tables, page.Verdict(verdict, None), *whole.blocks))
+
+
+def sections(args: argparse.Namespace) -> list[page.Section]:
+    """All sections, in the order of the page."""
+    figures = plots(args)
+    table3 = obtain("table3", args)
+    return [
+        wins_section("table1", args, figures["wins"], pcext_footnote("table1")),
+        wins_section("table2", args, [], pcext_footnote("table2")),
+        wins_section("replay", args, []),
+        wins_section("table1_corrected", args, figures["pcext"]),
+        wins_section("table2_corrected", args, []),
+        excess_section(args, figures["excess"]),
+        section(table3, RESULTS / "table3", judge(table3), figures["time"], title="Table 3: relative running time"),
+    ]
+
+
+def main(args: argparse.Namespace) -> int:
+    """Write the page."""
+    path = args.out or RESULTS / "report.html"
+    write_atomically(path, page.page(HEADING, LEAD, sections(args)))
+    print(path)
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(guarded("experiments.report", main, options("report", HEADING)))

@@ -1,0 +1,131 @@
+"""`kind: timing` as written in a config, and the checked experiment that it becomes."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from splitlab.montecarlo.config import CommonConfig, Experiment, one_or_more, refuse_repeats, whole
+from splitlab.montecarlo.yaml_source import Source, did_you_mean
+from splitlab.published import FIELDS, Key, Published
+
+Engine = Literal["compiled", "python"]
+ENGINES: tuple[Engine, ...] = ("compiled", "python")
+PAPER_TABLE = "table3"  # the paper's relative times
+PAPER_BASELINE = "lca"  # the splitter that they are relative to
+
+
+@dataclass(frozen=True)
+class TimingExperiment(Experiment):
+    """A checked experiment of kind timing.
+
+    Its ``cells`` hold the tables per cell for the compiled engine, and its tables are those that kind splits draws.
+
+    Attributes
+    ----------
+    engines : tuple of str
+        'compiled' and 'python', or one of them.
+    repeats : int
+        How often every splitter is timed.
+    python_runs : int
+        The most tables per cell for the python engine.
+    baseline : str
+        The splitter whose time is 1 in ratios.
+    """
+
+    engines: tuple[Engine, ...] = ENGINES
+    repeats: int = 5
+    python_runs: int = 20
+    baseline: str = PAPER_BASELINE
+
+    def _own_yaml(self) -> str:
+        return (
+            f"engines: [{', '.join(self.engines)}]\nrepeats: {self.repeats}\n"
+            f"python_runs: {self.python_runs}\nbaseline: {self.baseline}\n"
+        )
+
+
+class TimingConfig(CommonConfig):
+    """`kind: timing` as written: how long splitters take, relative to one of them."""
+
+    kind: Literal["timing"]
+    engines: Annotated[list[Engine], *one_or_more] = Field(default_factory=lambda: list(ENGINES))
+    repeats: Annotated[int, whole(2, 100)] = 5
+    python_runs: Annotated[int, whole(2, 10_000)] = 20
+    baseline: str = PAPER_BASELINE
+
+    def resolve(self, source: Source, path: Path | None) -> TimingExperiment:
+        """The experiment; its baseline is one of its splitters."""
+        common = self.common(source, path)
+        refuse_repeats("engines", self.engines, source)
+        self._check_baseline(source)
+        return TimingExperiment(
+            kind=self.kind,
+            seed=self.seed,
+            draws="independent",
+            engines=tuple(self.engines),
+            repeats=self.repeats,
+            python_runs=self.python_runs,
+            baseline=self.baseline,
+            **common,
+        )
+
+    def _check_baseline(self, source: Source) -> None:
+        if self.baseline not in self.splitters:
+            hint = did_you_mean(self.baseline, self.splitters) or f"they are {', '.join(self.splitters)}"
+            place = ("baseline",) if "baseline" in self.model_fields_set else ("splitters",)
+            raise source.error(place, f"the baseline {self.baseline!r} is not among the splitters; {hint}")
+        if self.published == PAPER_TABLE and self.baseline != PAPER_BASELINE:
+            rule = f"its times are relative to {PAPER_BASELINE}, not to {self.baseline}"
+            raise source.error(("published",), f"{PAPER_TABLE} does not go with this baseline; {rule}")
+
+
+def published_ratios(name: str) -> Published:
+    """Relative times of the paper, or from a csv file of the same form; the impurity of their keys is empty.
+
+    Parameters
+    ----------
+    name : str
+        ``"table3"``, or the path of a csv file; of its rows, those without an impurity are relative times.
+
+    Raises
+    ------
+    ValueError
+        There is no such table or file, or the file is not of that form.
+
+    Examples
+    --------
+    >>> published_ratios("table3").get("", 12, 9, 7, "hcc")
+    '138.4'
+    """
+    if name != PAPER_TABLE and not name.endswith(".csv"):
+        rule = f"write {PAPER_TABLE}, or a path to a csv file"
+        raise ValueError(f"published: {Path(name).name!r} has no relative times; {rule}")
+    try:
+        paper = files("splitlab.published").joinpath("paper.csv")
+        text = (paper if name == PAPER_TABLE else Path(name)).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"published: {name}: cannot be read ({error})") from None
+    return Published(dict(_ratios(text, name)))
+
+
+def _ratios(text: str, name: str) -> Iterator[tuple[Key, str]]:
+    reader = csv.DictReader(text.splitlines())
+    if missing := [f for f in FIELDS if f not in (reader.fieldnames or ())]:
+        raise ValueError(f"published: {name}:1: lacks the column {missing[0]}; its header must be {','.join(FIELDS)}")
+    for row in reader:
+        if row["impurity"] or (name == PAPER_TABLE and row["table"] != PAPER_TABLE):
+            continue
+        try:
+            if not 0.0 < float(row["value"]) < math.inf:
+                raise ValueError("a relative time is a positive number")
+            yield ("", int(row["n"]), int(row["k"]), int(row["max_count"]), row["splitter"]), row["value"].strip()
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"published: {name}:{reader.line_num}: {error}") from None

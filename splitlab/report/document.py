@@ -1,0 +1,46 @@
+"""Everything that a reader wants of one results folder besides the tables: its figures, and one HTML page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from splitlab.montecarlo.folder import MANIFEST
+from splitlab.montecarlo.store import write_atomically
+from splitlab.montecarlo.study import Results
+from splitlab.report import page, timing_table
+from splitlab.report.compare import Verdict
+from splitlab.report.figures import figures_of, save
+from splitlab.report.style import Plot
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """The manifest of a results folder; empty if there is none."""
+    try:
+        return json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def section(
+    results: Results, folder: Path, verdict: Verdict, plots: list[Plot], *notes: str, title: str
+) -> page.Section:
+    """The section of an experiment of any kind."""
+    manifest = manifest_of(folder)
+    if results.timing is None:
+        return page.experiment_section(results, verdict, plots, manifest, notes, title=title)
+    blocks: list[page.Block] = [*timing_table.timing_tables(results), *notes, *map(page.picture_of, plots)]
+    blocks.append(page.Source("Config", results.experiment.to_yaml()))
+    return page.Section(title, (*blocks, page.facts_of_manifest(manifest)))
+
+
+def write_document(results: Results, folder: Path, verdict: Verdict) -> None:
+    """Write FOLDER/figures (png, svg, data, captions) and FOLDER/report.html."""
+    plots = figures_of(results)
+    for plot in plots:
+        save(plot, folder / "figures")
+    name = results.experiment.name
+    whole = section(results, folder, verdict, plots, title=name)
+    lead = "Written by splitlab from the stored results; every number is that of the csv files beside this page."
+    write_atomically(folder / "report.html", page.page(f"Experiment {name}", lead, [whole]))

@@ -1,0 +1,31 @@
+"""The directions of HcC in the order in which they are walked.
+
+A direction is a set of classes. It and its complement give the same splits but for ties, so sets of 1..floor(k/2)
+classes are walked, by size and then lexicographically, those of half the classes only when they leave out the last
+class: 2^(k-1) - 1 in all.
+"""
+
+from __future__ import annotations
+
+from splitlab._jit import Ints, kernel
+
+
+@kernel
+def next_direction(subset: Ints, size: int, k: int) -> int:
+    """Advance ``subset[:size]`` by one step of the walk, in place; returns the new size.
+
+    The walk begins with subset[0] = 0 and size 1. After its last step the content is arbitrary.
+    """
+    pool = k - 1 if 2 * size == k else k
+    s = size - 1
+    while s >= 0 and subset[s] == pool - size + s:
+        s -= 1
+    if s < 0:
+        size += 1
+        for later in range(min(size, k)):
+            subset[later] = later
+        return size
+    subset[s] += 1
+    for later in range(s + 1, size):
+        subset[later] = subset[later - 1] + 1
+    return size
