@@ -68,5 +68,5 @@ lint: $(READY)  ## ruff and mypy
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy
 
 clean:  ## remove results (results/reference stays), caches and .venv
-	@find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} +
+	@test ! -d results || find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} +
 	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -72,5 +72,5 @@ if __name__ == "__main__":
     before = README.read_text(encoding="utf-8")
     after = written(before)
     if "--check" in sys.argv and before != after:
-        sys.exit("README.md does not show the results of results/reference; run: make readme")
+        sys.exit("README.md does not show the results of results/reference; run: make reference")
     README.write_text(after, encoding="utf-8")

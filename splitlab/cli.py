@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from splitlab.montecarlo.study import Results
@@ -15,7 +18,10 @@ DONE, DIFFERS, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with one line per error."""
+    """argparse with one line per error, and no abbreviated options."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"allow_abbrev": False, **kwargs})
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one line and leave with exit code 2."""
@@ -28,7 +34,9 @@ def parser() -> Parser:
     top.add_argument("--version", action="version", version=_version())
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_run(commands)
-    report = commands.add_parser("report", help="write all tables of a results folder from its stored runs")
+    report = commands.add_parser(
+        "report", help="write tables, figures and a page from the stored runs of a results folder"
+    )
     report.add_argument("dir", type=Path, metavar="DIR")
     compare = commands.add_parser("compare", help="hold the results against the published numbers; 1 if any differs")
     compare.add_argument("dir", type=Path, metavar="DIR")
@@ -90,18 +98,22 @@ def run_command(args: argparse.Namespace) -> int:
 
     experiment = load_experiment(args.config, runs=args.runs, overrides=args.set)
     folder = args.out or Path("results") / experiment.name
-    options = {"overrides": args.set, "fresh": args.fresh, "say": sys.stderr}
-    results = run(args.config, runs=args.runs, jobs=args.jobs, out=folder, **options)
+    results = run(experiment, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr)
     _write_and_print(results, folder)
     print(f"results in {folder}", file=sys.stderr)
     return DONE
 
 
 def report_command(args: argparse.Namespace) -> int:
-    """Write the tables of a folder again."""
+    """Write the tables of a folder again, and its figures and page."""
     from splitlab.montecarlo.study import load_results
+    from splitlab.report.compare import judge
+    from splitlab.report.document import write_document
 
-    _write_and_print(load_results(args.dir, sys.stderr), args.dir)
+    results = load_results(args.dir, sys.stderr)
+    _write_and_print(results, args.dir)
+    write_document(results, args.dir, judge(results))
+    print(f"figures in {args.dir / 'figures'}, one page in {args.dir / 'report.html'}", file=sys.stderr)
     return DONE
 
 
@@ -123,11 +135,7 @@ def compare_command(args: argparse.Namespace) -> int:
     from splitlab.montecarlo.study import load_results
     from splitlab.report.compare import judge
 
-    results = load_results(args.dir, sys.stderr)
-    if results.timing is not None:
-        print("not judged: the published times are of another machine and another program")
-        return DONE
-    verdict = judge(results)
+    verdict = judge(load_results(args.dir, sys.stderr))
     for entry in verdict.differing:
         place = f"{entry.impurity} n={entry.n} k={entry.k} max_count={entry.max_count} {entry.splitter}"
         print(f"differs: {place}: ours {100 * entry.wins / entry.runs:.2f}, published {entry.printed}")
@@ -192,19 +200,35 @@ def guarded(prog: str, action: object, *arguments: object) -> int:
     try:
         return action(*arguments)  # type: ignore[operator]
     except KeyboardInterrupt as interrupt:
-        kept = str(interrupt) or "finished blocks are kept, and the same command continues"
-        print(f"\n{prog}: interrupted; {kept}", file=sys.stderr)
+        _say(f"{prog}: interrupted{f'; {interrupt}' if str(interrupt) else ''}")
         return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
     except OSError as error:
-        reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        print(f"{prog}: error: {reason}", file=sys.stderr)
+        _say(f"{prog}: error: {f'{error.filename}: {error.strerror}' if error.filename else error}")
     except (ValueError, TypeError) as error:
-        print(f"{prog}: error: {error}", file=sys.stderr)
+        _say(f"{prog}: error: {error}")
+    except Exception as error:
+        if os.environ.get("SPLITLAB_DEBUG"):
+            raise
+        _say(
+            f"{prog}: internal error: {type(error).__name__}: {error} (SPLITLAB_DEBUG=1 shows where; please report it)"
+        )
     return WRONG_INPUT
+
+
+def _say(line: str) -> None:
+    """One line on stderr, whatever is in it, if anybody listens."""
+    with suppress(OSError, ValueError):
+        print(" ".join(line.splitlines()), file=sys.stderr, flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the ``splitlab`` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to fail
     args = parser().parse_args(argv)
     return guarded("splitlab", COMMANDS[args.command], args)
 

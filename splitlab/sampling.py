@@ -15,7 +15,7 @@ Three sources of the same distribution:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 CHUNK_TABLES = 256
 CHUNK_ENTRIES = 1 << 20  # 8 MB: bounds the memory of a chunk of large tables
+PART_ENTRIES = 1 << 20
 RARELY_ACCEPTED = 0.02  # below, the conditional sampler draws fewer entries than rejection of whole tables
 
 AUTHORS_SEED = 19880531
@@ -92,6 +93,11 @@ def block_generator(seed: int, n: int, k: int, max_count: int, block: int) -> np
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(n, k, max_count, block))))
 
 
+def concatenated(parts: Sequence[Draw]) -> Draw:
+    """Consecutive draws as one."""
+    return Draw(np.concatenate([p.tables for p in parts]), np.concatenate([p.drawn for p in parts]))
+
+
 def independent_tables(rng: np.random.Generator, n: int, k: int, max_count: int, count: int, skip: int = 0) -> Draw:
     """Draw ``skip + count`` tables and keep the last ``count`` of them.
 
@@ -116,18 +122,29 @@ def independent_tables(rng: np.random.Generator, n: int, k: int, max_count: int,
     >>> bool((a.tables[2:] == b.tables).all())
     True
     """
-    kept: list[NDArray[np.int64]] = []
-    places = np.full(1, -1)  # places[m]: the number of the candidate that became the m-th accepted table
-    first = 0
+    return concatenated(list(independent_parts(rng, n, k, max_count, count, skip)))
+
+
+def independent_parts(
+    rng: np.random.Generator, n: int, k: int, max_count: int, count: int, skip: int = 0
+) -> Iterator[Draw]:
+    """The tables of ``independent_tables`` in parts of about ``PART_ENTRIES`` entries, for tables large or many."""
+    waiting: list[Draw] = []
+    passed = 0  # accepted tables so far
+    since = 0  # candidates since the last accepted one
     for chunk in _candidate_chunks(rng, n, k, max_count):
         here = np.flatnonzero(accepted(chunk))
-        start, stop = (min(max(m + 1 - places.size, 0), here.size) for m in (skip, skip + count))
-        kept.append(np.ascontiguousarray(chunk[here[start:stop]]))
-        places = np.concatenate([places, first + here])
-        first += len(chunk)
-        if places.size > skip + count:
+        gaps = np.diff(here, prepend=-1 - since)
+        since = since + len(chunk) if here.size == 0 else len(chunk) - 1 - int(here[-1])
+        start, stop = (min(max(m - passed, 0), here.size) for m in (skip, skip + count))
+        waiting.append(Draw(np.ascontiguousarray(chunk[here[start:stop]]), gaps[start:stop]))
+        passed += here.size
+        if passed >= skip + count:
             break
-    return Draw(np.concatenate(kept), np.diff(places[skip : skip + count + 1]))
+        if sum(w.tables.size for w in waiting) >= PART_ENTRIES:
+            yield concatenated(waiting)
+            waiting = []
+    yield concatenated(waiting)
 
 
 def _candidate_chunks(rng: np.random.Generator, n: int, k: int, max_count: int) -> Iterator[NDArray[np.int64]]:

@@ -229,7 +229,7 @@ def exchanged(results: Results, field: str, a: str, b: str) -> Results:
 def test_our_numbers_agree_with_the_paper(ours: Results) -> None:
     verdict = judge(ours)
     assert (verdict.judged, verdict.agrees, verdict.differing) == (True, True, ())
-    assert verdict.text.startswith("16 of 16 entries agree with the paper within Monte Carlo error")
+    assert verdict.text.startswith("16 of 16 entries agree with the published ones within Monte Carlo error")
     deviations = [e.z() for e in entries(ours)]
     assert len(deviations) == 16
     rms = sqrt(sum(z * z for z in deviations if z is not None) / 16)

@@ -88,7 +88,8 @@ def test_the_tables_of_two_jobs_are_the_same_bytes(whole: Results, tmp_path: Pat
     again = splitlab.run(config(), jobs=2, out=tmp_path / "run")
     write_tables(again, tmp_path / "two", judge(again))
     names = sorted(p.name for p in (tmp_path / "one").iterdir())
-    assert names == sorted(f"{t}.{e}" for t in ("win_percentage", "relative_excess") for e in ("csv", "md", "tex"))
+    tables = [f"{t}.{e}" for t in ("win_percentage", "relative_excess") for e in ("csv", "md", "tex")]
+    assert names == sorted([*tables, "verdict.txt"])
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     csv = (tmp_path / "one" / "win_percentage.csv").read_text().splitlines()
@@ -135,10 +136,12 @@ def test_blocks_are_different(whole: Results) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_slices_do_not_matter(jobs: int, whole: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = load_experiment(config())
-    seconds = plan.run_seconds(experiment.cells[0][0], plan.columns_of(experiment))
+    columns = plan.columns_of(experiment)
+    seconds = plan.run_seconds(experiment.cells[0][0], columns)
     monkeypatch.setattr(plan, "ITEM_SECONDS", 137.5 * seconds)
-    pieces = plan.slices(Block(experiment.cells[0][0], 0, 1000), seconds)
-    assert [(p.start, p.stop) for p in pieces][:2] == [(0, 137), (137, 274)]
+    monkeypatch.setattr(plan, "REDRAWN", 10.0)
+    pieces = plan.slices(Block(experiment.cells[0][0], 0, 1000), columns)
+    assert [(p.start, p.stop) for p in pieces][:2] == [(0, 143), (143, 286)]  # seven slices
     assert pieces[-1].stop == 1000
     sliced = splitlab.run(config(), jobs=jobs)
     same_numbers(sliced, whole)
@@ -146,14 +149,18 @@ def test_slices_do_not_matter(jobs: int, whole: Results, monkeypatch: pytest.Mon
     assert sliced.win_percentage.equals(whole.win_percentage)
 
 
-def test_slices_cover_a_block_once() -> None:
-    cell = Cell(12, 3, 7)
-    for runs, seconds in ((1000, 0.0), (1000, 0.3), (1000, 5.0), (1, 0.1), (999, 0.01), (1000, 1 / 1000)):
-        items = plan.slices(Block(cell, 4, runs), seconds)
-        assert [r for item in items for r in range(item.start, item.stop)] == list(range(runs))
-        assert all(item.stop - item.start <= max(1, 1.0 / seconds if seconds else 1000) for item in items)
-    large = plan.slices(Block(Cell(1000, 100, 1), 0, 1000), 0.0)
-    assert max(i.stop - i.start for i in large) == 40  # 32 MB of int64
+@pytest.mark.parametrize("cell", [Cell(12, 3, 7), Cell(50, 16, 7), Cell(300, 3, 7), Cell(20000, 50, 7), Cell(2, 20, 1)])
+@pytest.mark.parametrize("runs", [1, 999, 1000])
+@pytest.mark.parametrize("splitter", ["lca", "hcc", "sliq_ext"])
+def test_slices_cover_a_block_once(cell: Cell, runs: int, splitter: str) -> None:
+    columns = (("gini", splitter),)
+    items = plan.slices(Block(cell, 4, runs), columns)
+    assert [r for item in items for r in range(item.start, item.stop)] == list(range(runs))
+    block_seconds = runs * plan.run_seconds(cell, columns)
+    redrawn = sum(item.start for item in items) * plan.draw_seconds(cell)
+    assert redrawn <= 0.11 * block_seconds
+    if len(items) > 1:
+        assert block_seconds / len(items) >= 0.9 * plan.ITEM_SECONDS
 
 
 def test_impurities_are_those_of_single_splits(whole: Results) -> None:

@@ -56,6 +56,8 @@ def check_continuation(folder: Path, experiment: Experiment) -> None:
         if any(entry.name != ".lock" for entry in folder.iterdir()):
             raise ConfigError(f"{folder}: holds files but no splitlab results; choose another --out")
         return
+    if (folder / "win_percentage.csv").is_file() and not (folder / "blocks").is_dir():
+        raise ConfigError(f"{folder}: holds a summary only, which a run would replace; choose another --out")
     stored = stored_experiment(folder)
     _refuse_difference(folder, {"kind": stored.kind}, {"kind": experiment.kind})
     _refuse_difference(folder, origin(stored), origin(experiment))
@@ -129,6 +131,8 @@ def set_aside(folder: Path) -> Path | None:
     """Rename an existing results folder to a backup beside it; its new path. ConfigError if a run is writing there."""
     if not (folder / CONFIG).is_file():
         return None
+    if folder.resolve() == Path.cwd():
+        raise ConfigError(f"{folder}: is the current folder, which cannot be set aside; call --fresh from another one")
     with locked(folder):
         return _renamed(folder)
 
@@ -159,6 +163,7 @@ def write_manifest(folder: Path, content: dict[str, Any]) -> None:
     """Write the manifest as readable JSON; those of earlier sessions that computed something stay in ``earlier``."""
     earlier = _stored_manifest(folder)
     sessions = earlier.pop("earlier", [])
+    sessions = sessions if isinstance(sessions, list) else []
     if earlier.get("runs_computed"):
         sessions.append(earlier)
     write_atomically(folder / MANIFEST, json.dumps({**content, "earlier": sessions}, indent=2) + "\n")
@@ -167,6 +172,6 @@ def write_manifest(folder: Path, content: dict[str, Any]) -> None:
 def _stored_manifest(folder: Path) -> dict[str, Any]:
     try:
         content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}

@@ -1,7 +1,7 @@
 """From an experiment to work: cells, blocks of 1,000 runs, and the slices that workers take.
 
 A block is the unit of seeding and of storage. A work item is a block, or a slice of one where a block would take
-much longer than a second or hold too many tables in memory; a slice draws its block again and skips.
+much longer than a second; a slice draws its block again and skips.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from splitlab.splitters.registry import duration
 
 BLOCK_RUNS = 1000
 ITEM_SECONDS = 1.0
-ITEM_ENTRIES = 4_000_000  # table entries of one item: 32 MB
+REDRAWN = 0.2  # m slices draw a block m / 2 times over: at most a tenth of the time goes there
 LONGEST_EXPERIMENT = 200 * 3600.0  # core seconds; beyond this a config is taken for a mistake
 DRAW_NANOSECONDS = 3.0  # per entry of a candidate table
 
@@ -56,18 +56,25 @@ def cell_blocks(cell: Cell, runs: int) -> Iterator[Block]:
         yield Block(cell, number, min(BLOCK_RUNS, runs - number * BLOCK_RUNS))
 
 
-def slices(block: Block, run_seconds: float) -> list[Item]:
-    """The items of a block, given the expected time of one run."""
-    by_time = int(ITEM_SECONDS / run_seconds) if run_seconds > 0 else BLOCK_RUNS
-    by_memory = ITEM_ENTRIES // (block.cell.n * block.cell.k)
-    size = max(1, min(BLOCK_RUNS, by_time, by_memory))
+def slices(block: Block, columns: tuple[tuple[str, str], ...]) -> list[Item]:
+    """The items of a block: of about a second each, and no more than pay for drawing the block again in each."""
+    whole = block.runs * run_seconds(block.cell, columns)
+    drawing = block.runs * draw_seconds(block.cell)
+    number = max(1, min(block.runs, int(whole / ITEM_SECONDS), int(REDRAWN * whole / drawing)))
+    size = -(-block.runs // number)
     return [Item(block, at, min(at + size, block.runs)) for at in range(0, block.runs, size)]
+
+
+def draw_seconds(cell: Cell) -> float:
+    """Rough time to draw one accepted table."""
+    accepted = candidate_acceptance(cell.n, cell.k, cell.max_count)
+    return 1e-9 * DRAW_NANOSECONDS * cell.n * cell.k / accepted
 
 
 def run_seconds(cell: Cell, columns: tuple[tuple[str, str], ...]) -> float:
     """Rough time of one run on one core for the given (impurity, splitter) columns, drawing included."""
-    draw = DRAW_NANOSECONDS * cell.n * cell.k / candidate_acceptance(cell.n, cell.k, cell.max_count)
-    return 1e-9 * (draw + sum(get(splitter).nanoseconds(cell.n, cell.k) for _, splitter in columns))
+    split = sum(get(splitter).nanoseconds(cell.n, cell.k) for _, splitter in columns)
+    return draw_seconds(cell) + 1e-9 * split
 
 
 def refuse_absurd(experiment: Experiment) -> float:

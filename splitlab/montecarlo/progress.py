@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import NoReturn, TextIO
 
 from tqdm import tqdm
@@ -52,14 +53,17 @@ class Lines:
             elapsed = now - self._began
             left = elapsed * (self._whole.seconds / self._seconds - 1.0)
             text = rate(self._runs, self._whole.runs, elapsed)
-            print(
-                f"{text}, {elapsed:.0f} s so far, about {max(0.0, left):.0f} s left",
-                file=self._stream,
-                flush=True,
-            )
+            tell(f"{text}, {elapsed:.0f} s so far, about {max(0.0, left):.0f} s left", self._stream)
 
     def close(self) -> None:
         """Nothing to do: every line is complete."""
+
+
+def tell(text: str, stream: TextIO | None) -> None:
+    """Print a line, if it can be printed: a reader that went away must not stop hours of work."""
+    if stream is not None:
+        with suppress(OSError, ValueError):
+            print(text, file=stream, flush=True)
 
 
 def rate(runs: int, whole: int, elapsed: float) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from splitlab.impurity import code, score
 from splitlab.montecarlo.config import Experiment
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, blocks, columns_of, run_seconds, slices
 from splitlab.montecarlo.store import BlockData, Column, Store
-from splitlab.sampling import AuthorsStream, Draw, block_generator, independent_tables
+from splitlab.sampling import AuthorsStream, Draw, block_generator, concatenated, independent_parts
 from splitlab.splitters import get, split_batch
 
 
@@ -41,13 +42,19 @@ Progress = Callable[[Work], None]
 
 def draw(task: Task) -> Draw:
     """The tables of a task's item, in the order of its runs."""
+    return concatenated(list(draw_parts(task)))
+
+
+def draw_parts(task: Task) -> Iterator[Draw]:
+    """The same, in parts of bounded size."""
     cell, start, stop = task.item.block.cell, task.item.start, task.item.stop
     shape = (cell.n, cell.k, cell.max_count)
     if task.state is None:
         rng = block_generator(task.seed, *shape, task.item.block.number)
-        return independent_tables(rng, *shape, stop - start, start)
+        yield from independent_parts(rng, *shape, stop - start, start)
+        return
     _, state = AuthorsStream.tables(task.state, *shape, start)
-    return AuthorsStream.tables(state, *shape, stop - start)[0]
+    yield AuthorsStream.tables(state, *shape, stop - start)[0]
 
 
 def impurities_of(tables: NDArray[np.int64], column: Column) -> NDArray[np.float64]:
@@ -59,9 +66,12 @@ def impurities_of(tables: NDArray[np.int64], column: Column) -> NDArray[np.float
 
 def compute(task: Task) -> tuple[Task, BlockData]:
     """Draw the tables of a task, run its splitters, score the masks."""
-    drawn = draw(task)
-    columns = {column: impurities_of(drawn.tables, column) for column in task.columns}
-    return task, BlockData(_floats(drawn.tables.sum(axis=(1, 2))), _floats(drawn.drawn), columns)
+    return task, joined([_computed(part, task.columns) for part in draw_parts(task)])
+
+
+def _computed(drawn: Draw, columns: tuple[Column, ...]) -> BlockData:
+    found = {column: impurities_of(drawn.tables, column) for column in columns}
+    return BlockData(_floats(drawn.tables.sum(axis=(1, 2))), _floats(drawn.drawn), found)
 
 
 def _floats(counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -78,7 +88,7 @@ def missing_tasks(experiment: Experiment, store: Store) -> Iterator[list[Task]]:
         if columns:
             cell = block.cell
             state = states.get(((cell.n, cell.k, cell.max_count), block.number))
-            items = slices(block, run_seconds(cell, columns))
+            items = slices(block, columns)
             yield [Task(item, columns, experiment.seed, state) for item in items]
 
 
@@ -102,21 +112,37 @@ def compile_kernels(experiment: Experiment) -> None:
 
 
 def run_missing(experiment: Experiment, store: Store, jobs: int, progress: Progress) -> None:
-    """Compute and store all that is missing. Each block is stored as soon as its last slice is there."""
+    """Compute and store all that is missing."""
     parts: dict[Block, list[tuple[Task, BlockData]]] = {}
     tasks = (task for group in missing_tasks(experiment, store) for task in group)
     parallel = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered", pre_dispatch="2*n_jobs")
-    for task, data in parallel(joblib.delayed(compute)(task) for task in tasks):
+    with warnings.catch_warnings():
+        # On an error joblib warns of tasks that it leaves undone; the error itself says what there is to say.
+        warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
+        _collect(parallel(joblib.delayed(compute)(task) for task in tasks), parts, store, progress)
+
+
+def _collect(
+    finished: Iterable[tuple[Task, BlockData]],
+    parts: dict[Block, list[tuple[Task, BlockData]]],
+    store: Store,
+    progress: Progress,
+) -> None:
+    """Store each block as soon as all its slices are there."""
+    for task, data in finished:
         block = task.item.block
         parts.setdefault(block, []).append((task, data))
         if sum(t.item.stop - t.item.start for t, _ in parts[block]) == block.runs:
-            store.save(block, store.load(block).merged_with(joined(parts.pop(block))))
+            store.save(block, store.load(block).merged_with(_whole(parts.pop(block))))
         progress(work_of([task]))
 
 
-def joined(parts: list[tuple[Task, BlockData]]) -> BlockData:
-    """The slices of a block, in order, as one."""
-    ordered = [data for _, data in sorted(parts, key=lambda part: part[0].item.start)]
+def _whole(parts: list[tuple[Task, BlockData]]) -> BlockData:
+    return joined([data for _, data in sorted(parts, key=lambda part: part[0].item.start)])
+
+
+def joined(ordered: list[BlockData]) -> BlockData:
+    """Consecutive parts of a block as one."""
     return BlockData(
         np.concatenate([d.totals for d in ordered]),
         np.concatenate([d.drawn for d in ordered]),

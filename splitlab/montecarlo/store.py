@@ -183,11 +183,20 @@ class FolderStore:
 
 def write_atomically(path: Path, content: bytes | str) -> None:
     """Write a file so that it is there whole or not at all."""
+    try:
+        _write_beside(path, content.encode() if isinstance(content, str) else content)
+    except OSError as error:  # in the user's words: not the temporary file, and not nothing
+        if error.errno is None:
+            raise
+        raise type(error)(error.errno, error.strerror, str(path)) from None
+
+
+def _write_beside(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.write(content)
         Path(name).chmod(0o644)
         Path(name).replace(path)
     except BaseException:

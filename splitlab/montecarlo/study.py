@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +31,7 @@ from splitlab.montecarlo.folder import (
     write_manifest,
 )
 from splitlab.montecarlo.plan import refuse_absurd
-from splitlab.montecarlo.progress import reporter
+from splitlab.montecarlo.progress import reporter, tell
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.runner import compile_kernels, missing_work, run_missing
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
@@ -97,8 +98,10 @@ class Results:
         ------
         ValueError
             The experiment has no such cell or impurity.
+        TypeError
+            n, k or max_count is not a whole number.
         """
-        cell, runs = Cell(n, k, max_count), dict(self.experiment.cells)
+        cell, runs = Cell(*map(operator.index, (n, k, max_count))), dict(self.experiment.cells)
         if cell not in runs:
             raise ValueError(f"cell {cell.label} is not in this experiment; it has {_cells(self.experiment)}")
         if impurity not in self.experiment.impurities:
@@ -146,7 +149,7 @@ def _cells(experiment: Experiment) -> str:
 
 
 def run(
-    config: str | os.PathLike[str] | Mapping[str, Any],
+    config: str | os.PathLike[str] | Mapping[str, Any] | Experiment,
     runs: int | None = None,
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -159,7 +162,7 @@ def run(
 
     Parameters
     ----------
-    config : path or dict
+    config : path, dict or Experiment
         The experiment; see the README for its keys.
     runs : int, optional
         Replaces the number of runs of every cell.
@@ -193,7 +196,10 @@ def run(
     >>> run(config).impurities(4, 3, 7, "gini").shape
     (10, 2)
     """
-    experiment = _with_published(load_experiment(config, runs=runs, overrides=overrides))
+    if isinstance(config, Experiment):
+        experiment = _with_published(config)
+    else:
+        experiment = _with_published(load_experiment(config, runs=runs, overrides=overrides))
     if isinstance(experiment, TimingExperiment):
         return _run_timing(experiment, jobs, out, fresh, say)
     return _run_splits(experiment, check_jobs(jobs), out, fresh, say)
@@ -293,6 +299,8 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
     try:
         return Results(experiment, store, summarise(experiment, store))
     except IncompleteError as error:
+        if not (Path(folder) / "blocks").is_dir():
+            raise ConfigError(f"{folder}: holds a summary only, without the runs behind it") from None
         raise ConfigError(f"{folder}: {error}; `splitlab run {folder}/{CONFIG} --out {folder}` computes them") from None
 
 
@@ -315,7 +323,7 @@ def check_jobs(jobs: int | None) -> int:
     """The number of workers; all processors that this process may use by default."""
     if jobs is None:
         return joblib.cpu_count()
-    if isinstance(jobs, bool) or not isinstance(jobs, int):
+    if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer):
         raise TypeError(f"jobs: {jobs!r} is not a whole number; write how many workers there shall be, at least 1")
     if not 1 <= jobs <= 1024:
         raise ConfigError(f"jobs: {jobs} is out of range; write a whole number from 1 to 1024")
@@ -323,7 +331,7 @@ def check_jobs(jobs: int | None) -> int:
 
 
 def _remarks(say: TextIO | None) -> Callable[[str], None]:
-    return lambda text: print(text, file=say, flush=True) if say else None
+    return lambda text: tell(text, say)
 
 
 def _compute(experiment: Experiment, store: Store, jobs: int, say: TextIO | None) -> int:
@@ -335,8 +343,11 @@ def _compute(experiment: Experiment, store: Store, jobs: int, say: TextIO | None
     compile_kernels(experiment)
     if time.monotonic() - began > 2.0:
         _remarks(say)(f"kernels compiled in {time.monotonic() - began:.1f} s (kept for the next time)")
-    with _shown(say, work) as progress:
-        run_missing(experiment, store, jobs, progress)
+    try:
+        with _shown(say, work) as progress:
+            run_missing(experiment, store, jobs, progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("finished blocks are kept, and the same command continues") from None
     return work.runs
 
 

@@ -3,7 +3,8 @@
 Win. A splitter wins a table when its impurity is at most best + 1e-9 best + 1e-12 N, best being the least of all
 splitters of the experiment: tied splitters all win, and rounding differences between equal splits do not matter.
 
-Relative excess. 100 (I(P) / min of the other splitters' I - 1), in percent; 0 where both are 0. Where only the
+Relative excess. 100 (I(P) / min of the other splitters' I - 1), in percent; 0 where both are 0, or equal but for
+rounding (1e-9). Where only the
 rival's is 0 the excess is unbounded: such tables are counted and left out of everything else.
 """
 
@@ -47,7 +48,8 @@ def relative_excess(impurities: NDArray[np.float64]) -> NDArray[np.float64]:
         rivals[:, s] = np.delete(impurities, s, axis=1).min(axis=1)
     excess = np.where(impurities > 0, np.inf, 0.0)
     np.divide(impurities, rivals, out=excess, where=rivals > 0)
-    return np.where(rivals > 0, 100.0 * (excess - 1.0), excess)
+    percent = np.where(rivals > 0, 100.0 * (excess - 1.0), excess)
+    return np.where(np.abs(percent) <= 100.0 * TIE_RELATIVE, 0.0, percent)
 
 
 @dataclass

@@ -9,15 +9,21 @@ Source: Laber, Molinaro, Pereira (ICML 2018), Tables 1 to 3 and section 5.1.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
+
+from splitlab.splitters.registry import names
 
 PAPER_RUNS = 10_000  # behind every published percentage
 PAPER_RIVALS = frozenset({"hcc", "pc_ext_counts", "sliq_ext", "lca"})
 # The paper heads its pc_ext_counts column PCext, so its numbers are what PCext itself is to be held against.
 HEADED_ALIKE = {"pc_ext": "pc_ext_counts"}
+WHOLE = re.compile("[1-9][0-9]{0,14}")
+PERCENTAGE = re.compile("[0-9]{1,3}([.][0-9]{1,9})?")
 FIELDS = ("table", "impurity", "n", "k", "max_count", "splitter", "value")
 
 Key = tuple[str, int, int, int, str]
@@ -95,24 +101,36 @@ def load(name: str) -> Published:
 
 
 def _from_file(path: Path) -> Published:
+    values: dict[Key, str] = {}
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        reader = csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines())
+        if missing := [f for f in FIELDS if f not in (reader.fieldnames or ())]:
+            header = ",".join(FIELDS)
+            raise ValueError(f"published: {path}:1: lacks the column {missing[0]}; its header must be {header}")
+        for row in reader:
+            row["value"] = (row["value"] or "").strip()
+            if fault := _fault(row, values):
+                raise ValueError(f"published: {path}:{reader.line_num}: {fault}")
+            values[_key(row)] = row["value"]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"published: {path}: cannot be read ({error})") from None
-    reader = csv.DictReader(lines)
-    if missing := [f for f in FIELDS if f not in (reader.fieldnames or ())]:
-        raise ValueError(f"published: {path}:1: lacks the column {missing[0]}; its header must be {','.join(FIELDS)}")
-    values = {}
-    for row in reader:
-        try:
-            if not 0.0 <= float(row["value"]) <= 100.0:
-                raise ValueError("a percentage lies between 0 and 100")
-            if _key(row) in values:
-                raise ValueError("this entry is there twice")
-            values[_key(row)] = row["value"].strip()
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"published: {path}:{reader.line_num}: {error}") from None
     return Published(values)
+
+
+def _fault(row: Mapping[str, str], values: Mapping[Key, str]) -> str:
+    """What is wrong with a row of a csv file; empty if nothing is."""
+    if None in row or None in row.values():
+        return "has not as many cells as the header"
+    for name in ("n", "k", "max_count"):
+        if not WHOLE.fullmatch(row[name]):
+            return f"{name} is {row[name][:40]!r}; write a whole number in plain digits"
+    if not PERCENTAGE.fullmatch(row["value"]) or Decimal(row["value"]) > 100:
+        return f"value is {row['value'][:40]!r}; write a percentage between 0 and 100 as it is printed, such as 97.3"
+    if row["splitter"] not in names():
+        return f"splitter is {row['splitter'][:40]!r}; known: {', '.join(names())}"
+    if _key(row) in values:
+        return "this entry is there twice"
+    return ""
 
 
 def _key(row: Mapping[str, str]) -> Key:

@@ -131,8 +131,8 @@ def _statistical(compared: list[Entry]) -> Verdict:
     deviations = [z for e in compared if (z := e.z()) is not None]
     rms = sqrt(sum(z * z for z in deviations) / len(deviations)) if deviations else float("nan")
     text = (
-        f"{len(compared) - len(differing)} of {len(compared)} entries agree with the paper within Monte Carlo error "
-        f"(Fisher's exact test of the two counts, largest p over what the printed digits allow, Holm at 1 %); "
+        f"{len(compared) - len(differing)} of {len(compared)} entries agree with the published ones within Monte Carlo "
+        f"error (Fisher's exact test of the two counts, largest p over what the printed digits allow, Holm at 1 %); "
         f"rms z = {rms:.2f} over {len(deviations)} entries with variance (entries of one cell are dependent)"
     )
     return Verdict(True, not differing, text, differing)

@@ -8,9 +8,9 @@ import numpy as np
 
 from splitlab.impurity import code, score
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment
-from splitlab.montecarlo.folder import stored_experiment
-from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item
-from splitlab.montecarlo.runner import Task, draw
+from splitlab.montecarlo.folder import open_store, stored_experiment
+from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, columns_of
+from splitlab.montecarlo.runner import Task, draw, impurities_of
 from splitlab.montecarlo.summary import wins
 from splitlab.report.layout import Entry, Table
 from splitlab.sampling import AuthorsStream
@@ -29,16 +29,31 @@ def replay(folder: Path, n: int, k: int, max_count: int | None, run: int) -> str
     table = draw(_task(experiment, cell, run)).tables
     parts = [f"run {run} of {cell.label} in {folder} (values are numbered from 0)", _grid(table[0])]
     parts += [_splits(table, impurity, experiment.splitters).as_text() for impurity in experiment.impurities]
-    return "\n".join(parts)
+    return "\n".join([*parts, _against_stored(experiment, folder, cell, run, table)])
+
+
+def _against_stored(experiment: Experiment, folder: Path, cell: Cell, run: int, table: np.ndarray) -> str:
+    """Whether the folder holds these very impurities; ConfigError when it holds others."""
+    number, at = divmod(run, BLOCK_RUNS)
+    columns = columns_of(experiment)
+    block = Block(cell, number, at + 1)
+    stored = open_store(folder, experiment).load(block)
+    if stored.missing(block, columns):
+        return "The folder does not hold this run (yet), so there is nothing to compare these impurities with."
+    for column in columns:
+        if impurities_of(table, column)[0] != stored.columns[column][at]:
+            raise ConfigError(
+                f"{folder}: holds {stored.columns[column][at]} for {column}, which this table does not give"
+            )
+    return "These are the impurities that the folder holds."
 
 
 def _find_cell(experiment: Experiment, folder: Path, n: int, k: int, max_count: int | None) -> tuple[Cell, int]:
     fitting = [(c, r) for c, r in experiment.cells if (c.n, c.k) == (n, k) and max_count in (None, c.max_count)]
     if not fitting:
         labels = ", ".join(cell.label for cell, _ in experiment.cells[:20])
-        raise ConfigError(
-            f"{folder}: has no cell with n = {n}, k = {k}, max_count {max_count or 'any'}; it has {labels}"
-        )
+        wanted = f"n = {n}, k = {k}" + ("" if max_count is None else f", max_count {max_count}")
+        raise ConfigError(f"{folder}: has no cell with {wanted}; it has {labels}")
     if len(fitting) > 1:
         choices = ", ".join(str(cell.max_count) for cell, _ in fitting)
         raise ConfigError(f"{folder}: has n = {n}, k = {k} with several max_count; add --max-count, one of {choices}")

@@ -68,7 +68,7 @@ def _sweep(n: int, k: int) -> float:
 
 
 def _hcc(n: int, k: int) -> float:
-    return 2.0 ** (k - 1) * _sweep(n, k)
+    return 2.0 ** min(k - 1, 900) * _sweep(n, k)
 
 
 def _pc(n: int, k: int) -> float:

@@ -78,8 +78,8 @@ def entropy_moves(
 
 @kernel
 def whole_moves(
-    table: Ints, sizes: Ints, on_left: Bools, totals: Ints, left: Ints, n_left: int, n_total: int, kind: int, lookup: Floats,
-    trial: Ints, values: Floats,
+    table: Ints, sizes: Ints, on_left: Bools, totals: Ints, left: Ints, n_left: int, n_total: int, kind: int,
+    lookup: Floats, trial: Ints, values: Floats,
 ) -> None:  # fmt: skip
     """The same by the definition."""
     for v in range(values.size):
