@@ -2,7 +2,7 @@
 
 >>> import splitlab
 >>> splitlab.split([[5, 0], [0, 5], [4, 1]]).left.tolist()
-[True, False, True]
+[False, True, False]
 """
 
 from __future__ import annotations

@@ -34,9 +34,7 @@ def parser() -> Parser:
     top.add_argument("--version", action="version", version=_version())
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_run(commands)
-    report = commands.add_parser(
-        "report", help="write tables, figures and a page from the stored runs of a results folder"
-    )
+    report = commands.add_parser("report", help="write tables, figures and a page from the stored runs of a folder")
     report.add_argument("dir", type=Path, metavar="DIR")
     compare = commands.add_parser("compare", help="hold the results against the published numbers; 1 if any differs")
     compare.add_argument("dir", type=Path, metavar="DIR")

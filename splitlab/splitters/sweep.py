@@ -119,20 +119,21 @@ def sweep(
     """Best cut along ``order``: (impurity, cut, whether it is the exchanged one)."""
     left = np.zeros(totals.size, np.int64)
     swapped = np.empty(totals.size, np.int64)
-    n_left = 0
+    n_left, n_swapped = 0, 0
     best = np.inf
     best_cut = 0
     best_exchanged = False
     for j in range(order.size - 1):
-        row = table[order[j]]
-        after = table[order[j + 1]]
-        n_swapped = n_left
+        row, after = order[j], order[j + 1]
+        if exchange:  # the prefix so far, and order[j+1] instead of order[j]
+            n_swapped = n_left
+            for i in range(totals.size):
+                swapped[i] = left[i] + table[after, i]
+                n_swapped += table[after, i]
         for i in range(totals.size):
-            swapped[i] = left[i] + after[i]
-            n_swapped += after[i]
-            left[i] += row[i]
-            n_left += row[i]
-        # Here left = sum of the rows order[0..j], and swapped the same with order[j+1] for order[j].
+            left[i] += table[row, i]
+            n_left += table[row, i]
+        # Here left = sum of the rows order[0..j].
         value = sides_impurity(left, totals, n_left, n_total, kind, lookup)
         if value < best - STRICTLY * n_total:
             best, best_cut, best_exchanged = value, j, False
