@@ -12,6 +12,7 @@ from pathlib import Path
 from experiments.artefact import RESULTS, ROOT, options
 from splitlab.cli import DIFFERS, DONE, guarded
 from splitlab.report.layout import Entry, Table
+from splitlab.report.tables import NONE
 
 HEADING = "Everything about random tables"
 # Module of experiments/, what it shows, and where that is.
@@ -45,9 +46,9 @@ def make(module: str, given: list[str]) -> Outcome:
 
 
 def verdict(place: Path) -> str:
-    """The first line of the verdict that an artefact left in its folder."""
+    """The beginning of the verdict that an artefact left in its folder."""
     path = place / "verdict.txt"
-    return path.read_text(encoding="utf-8").splitlines()[0] if path.is_file() else "–"
+    return path.read_text(encoding="utf-8").splitlines()[0].split(" (")[0] if path.is_file() else NONE
 
 
 def summary(outcomes: dict[str, Outcome]) -> Table:

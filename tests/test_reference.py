@@ -1,0 +1,82 @@
+"""The committed reference runs: blocks recomputed here give the same integers, and the summaries fit together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from splitlab.montecarlo.config import Experiment, load_experiment
+from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, columns_of
+from splitlab.montecarlo.runner import Task, compute
+from splitlab.montecarlo.summary import wins
+from splitlab.sampling import AuthorsStream
+
+REFERENCE = Path(__file__).parents[1] / "results" / "reference"
+RUNS = ["table1", "table2", "table1_corrected", "table2_corrected", "replay", "excess"]
+TIMED = ["table3"]
+
+
+def block_counts(experiment: Experiment, cell_number: int, number: int, impurity: str) -> list[int]:
+    """Wins of every splitter in one block, computed here and now."""
+    cell, _ = experiment.cells[cell_number]
+    key = (cell.n, cell.k, cell.max_count)
+    state = AuthorsStream.block_states(BLOCK_RUNS)[key, number] if experiment.draws == "authors" else None
+    item = Item(Block(cell, number, BLOCK_RUNS), 0, BLOCK_RUNS)
+    columns = tuple((impurity, s) for s in experiment.splitters)
+    _, data = compute(Task(item, columns, experiment.seed, state))
+    values = np.stack([data.columns[c] for c in columns], axis=1)
+    return wins(values, data.totals).sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_random_blocks_give_the_same_integers(name: str) -> None:
+    experiment = load_experiment(REFERENCE / name / "config.yaml")
+    stored = pd.read_csv(REFERENCE / name / "block_wins.csv")
+    rng = np.random.default_rng()  # other blocks each time
+    for _ in range(2):
+        cell_number = int(rng.integers(len(experiment.cells)))
+        cell, runs = experiment.cells[cell_number]
+        number, impurity = int(rng.integers(runs // BLOCK_RUNS)), str(rng.choice(experiment.impurities))
+        place = {"impurity": impurity, "n": cell.n, "k": cell.k, "max_count": cell.max_count, "block": number}
+        row = stored[(stored[list(place)] == list(place.values())).all(axis=1)]
+        assert row[list(experiment.splitters)].to_numpy().tolist() == [
+            block_counts(experiment, cell_number, number, impurity)
+        ], place
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_blocks_add_up_to_the_wins(name: str) -> None:
+    experiment = load_experiment(REFERENCE / name / "config.yaml")
+    key = ["impurity", "n", "k", "max_count"]
+    blocks = pd.read_csv(REFERENCE / name / "block_wins.csv").groupby(key)[list(experiment.splitters)].sum()
+    won = pd.read_csv(REFERENCE / name / "win_percentage.csv")
+    assert len(won) == len(columns_of(experiment)) * len(experiment.cells)
+    for row in won.to_dict(orient="records"):
+        assert blocks.loc[tuple(row[k] for k in key), row["splitter"]] == row["wins"]
+        assert row["percent"] == pytest.approx(100 * row["wins"] / row["runs"], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", [*RUNS, *TIMED])
+def test_they_come_from_a_commit(name: str) -> None:
+    manifest = json.loads((REFERENCE / name / "manifest.json").read_text())
+    assert manifest["git"]["clean"] is True
+    assert len(manifest["git"]["commit"]) == 40
+    assert manifest["machine"]["cpu"]
+
+
+def test_the_verdicts_of_the_paper() -> None:
+    def verdict(name: str) -> str:
+        return (REFERENCE / name / "verdict.txt").read_text()
+
+    assert verdict("table1").startswith("48 of 48 entries agree")
+    assert verdict("table2").startswith("48 of 48 entries agree")
+    assert verdict("replay") == "32 of 32 entries equal, digit for digit\n"
+
+
+def test_both_tables_are_from_the_same_random_tables() -> None:
+    one, two = (load_experiment(REFERENCE / name / "config.yaml") for name in ("table1", "table2"))
+    assert (one.seed, one.cells, one.draws) == (two.seed, two.cells, two.draws)
