@@ -8,7 +8,7 @@ CONFIG ?=
 OPTIONS = $(if $(RUNS),--runs $(RUNS)) $(if $(JOBS),--jobs $(JOBS))
 
 .DEFAULT_GOAL := help
-.PHONY: help env table1 table1-corrected table2 table2-corrected table3 excess replay run reference test test-slow lint clean
+.PHONY: help env table1 table1-corrected table2 table2-corrected table3 excess replay run reference test test-slow lint bench clean
 
 help:  ## list the targets
 	@echo "usage: make TARGET [RUNS=500] [JOBS=1]"
@@ -66,6 +66,9 @@ test-slow: $(READY)  ## the long statistical checks
 
 lint: $(READY)  ## ruff and mypy
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy
+
+bench: $(READY)  ## time, growth, memory, compilation, beside targets and reference; QUICK=1 only tries it
+	@$(PY) -m scripts.benchmark $(if $(QUICK),--quick) $(if $(LONG),--long)
 
 clean:  ## remove results (results/reference stays), caches and .venv
 	@test ! -d results || find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} +

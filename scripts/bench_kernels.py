@@ -12,6 +12,7 @@ ratio is the median of the rounds' own. The clock is the processor time of the t
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -185,10 +186,14 @@ def measure(subjects: Iterable[Subject], rounds: int, seconds: float) -> dict[Su
     """Microseconds per table in every round, each of at least ``seconds`` of work. Every other round goes backwards."""
     ready = prepared(subjects, seconds)
     times = {p.subject: np.empty(rounds) for p in ready}
-    with collector_off():
+    gc.collect()
+    gc.disable()  # a collection would fall on whoever happens to run
+    try:
         for r in range(rounds):
             for p in ready if r % 2 == 0 else reversed(ready):
                 times[p.subject][r] = 1e6 * elapsed(p.job, p.loops) / (p.loops * p.tables)
+    finally:
+        gc.enable()
     return times
 
 

@@ -19,24 +19,20 @@ from typing import Any
 
 import pandas as pd
 
+from splitlab.montecarlo.study import run
+
 ROOT = Path(__file__).parents[1]
-METHODS = ["hcc", "pc_ext_counts", "sliq_ext", "lca"]
+METHODS = ("hcc", "pc_ext_counts", "sliq_ext", "lca")
 LONGEST = 1200.0  # seconds: a process that takes longer hangs
 
 Row = dict[str, Any]
 Say = Callable[[str], None]
 
 
-def config(impurities: Sequence[str], grid: list[Row]) -> Row:
+def config(impurities: Sequence[str], grid: list[Row], splitters: Sequence[str] = METHODS) -> Row:
     """The experiment of Tables 1 and 2, or a part of it, as in configs/table1.yaml."""
-    published = {"published": "paper"}
-    return {
-        "name": "bench",
-        "impurities": list(impurities),
-        "splitters": METHODS,
-        "grid": grid,
-        "seed": 2018,
-    } | published
+    lists = {"impurities": list(impurities), "splitters": list(splitters), "grid": grid}
+    return {"name": "bench", **lists, "seed": 2018, "published": "paper"}
 
 
 def paper_grid(runs: int) -> list[Row]:
@@ -62,18 +58,23 @@ def children(settings: Row, jobs: int, count: int = 1, cache: Path | None = None
             )
             for i in range(count)
         ]  # fmt: skip
-        return [_said(process, began) for process in started]
+        try:
+            return [_said(process, began) for process in started]
+        finally:
+            for process in started:
+                process.kill()  # does nothing to those that have ended
 
 
 def _said(process: subprocess.Popen[str], began: float) -> Row:
-    try:
-        output, errors = process.communicate(timeout=LONGEST)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
+    output, errors = process.communicate(timeout=LONGEST)
     if process.returncode:
         raise RuntimeError(f"a process of the benchmark failed with code {process.returncode}:\n{errors}")
     return {"wall_seconds": round(perf_counter() - began, 4), **json.loads(output)}
+
+
+def cache_kernels() -> None:
+    """Compile what the processes below need, unless that is done: their times are those of every later run."""
+    run(config(["gini", "entropy"], paper_grid(1)), jobs=1)
 
 
 def end_to_end(runs: int, repeats: int, say: Say) -> pd.DataFrame:
@@ -96,16 +97,19 @@ def memory(sizes: Sequence[int], say: Say) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def compilation(grid: list[Row], repeats: int, say: Say) -> pd.DataFrame:
-    """The kernels of Table 1 on an empty cache folder: one process; two at once on one folder; one that finds them."""
-    settings = config(["gini"], grid)
+def compilation(splitters: Sequence[str], empty: bool, say: Say) -> pd.DataFrame:
+    """Kernels on an ``empty`` cache folder: one process, one after it that finds them; two at once on one folder.
+
+    Every process also runs ten tables of every cell of Table 1, and says what came out. Without ``empty`` the usual
+    cache serves two processes at once: a quick run has no time to compile.
+    """
+    settings = config(["gini"], paper_grid(10), splitters)
     rows = []
-    for repeat in range(repeats):
-        for case, count in (("alone", 1), ("two at once", 2)):
-            with TemporaryDirectory(prefix="splitlab-bench-cache-") as cache:
-                say(f"compiling, {case}")
-                found = [(case, row) for row in children(settings, 1, count, Path(cache))]
-                if case == "alone":
-                    found += [("cached", row) for row in children(settings, 1, 1, Path(cache))]
-            rows += [{"case": c, "repeat": repeat, "process": i, **row} for i, (c, row) in enumerate(found)]
+    for group in ((("alone", 1), ("cached", 1)), (("two at once", 2),))[0 if empty else 1 :]:
+        with TemporaryDirectory(prefix="splitlab-bench-cache-") as cache:
+            for case, count in group:
+                say(f"kernels of Table 1, {case}")
+                found = children(settings, 1, count, Path(cache) if empty else None)
+                key = {"case": case if empty else "usual cache", "splitters": len(splitters)}
+                rows += [{**key, "process": i, **row} for i, row in enumerate(found)]
     return pd.DataFrame(rows)

@@ -17,6 +17,7 @@ from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, blocks, columns_of
 from splitlab.montecarlo.store import BlockData, Column, Store
 from splitlab.sampling import AuthorsStream, Draw, block_generator, concatenated, independent_parts
 from splitlab.splitters import get, split_batch
+from splitlab.splitters.warm import compile_all
 
 
 @dataclass(frozen=True)
@@ -105,10 +106,8 @@ def missing_work(experiment: Experiment, store: Store) -> Work:
 
 
 def compile_kernels(experiment: Experiment) -> None:
-    """Run every needed kernel once on a tiny table, so that workers find it compiled."""
-    tables = np.array([[[2, 1], [1, 3]]])
-    for column in columns_of(experiment):
-        impurities_of(tables, column)
+    """Have every kernel of an experiment compiled, so that workers find it."""
+    compile_all(experiment.splitters)
 
 
 def run_missing(experiment: Experiment, store: Store, jobs: int, progress: Progress) -> None:

@@ -46,6 +46,7 @@ from splitlab.montecarlo.timing import (
 )
 from splitlab.montecarlo.timing_config import PAPER_TABLE, TimingExperiment, published_ratios
 from splitlab.published import load, located
+from splitlab.splitters.warm import uncompiled
 
 
 class Results:
@@ -339,10 +340,12 @@ def _compute(experiment: Experiment, store: Store, jobs: int, say: TextIO | None
     work = missing_work(experiment, store)
     if not work.runs:
         return 0
-    began = time.monotonic()
+    began, fresh = time.monotonic(), uncompiled(experiment.splitters)
+    if fresh:
+        _remarks(say)("compiling the kernels; this is done once and takes up to half a minute ...")
     compile_kernels(experiment)
-    if time.monotonic() - began > 2.0:
-        _remarks(say)(f"kernels compiled in {time.monotonic() - began:.1f} s (kept for the next time)")
+    if fresh:
+        _remarks(say)(f"kernels compiled in {time.monotonic() - began:.1f} s")
     try:
         with _shown(say, work) as progress:
             run_missing(experiment, store, jobs, progress)

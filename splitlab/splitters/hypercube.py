@@ -76,9 +76,11 @@ def hcc_plain(tables: Ints, kind: int, masks: Bools, lookup: Floats) -> None:
             size = next_direction(subset, size, k)
 
 
-@kernel
 def hcc(tables: Ints, kind: int, masks: Bools) -> None:
-    """Hypercube Cover: int64 (b, n, k) -> bool masks (b, n), written in place."""
+    """Hypercube Cover: int64 (b, n, k) -> bool masks (b, n), written in place.
+
+    Not compiled itself, so that only the path that is taken has to be.
+    """
     lookup = lookup_table(tables, kind)
     if suits(tables, kind):
         hcc_lanes(tables, kind, masks, lookup)

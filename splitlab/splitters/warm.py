@@ -1,0 +1,64 @@
+"""Has kernels compiled before they are needed, on two processors where there are two.
+
+Numba compiles one function at a time in a process. So when several families are not in the cache yet, a second
+process compiles every other one of them meanwhile, into the same cache; what it does not manage, this one does.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import joblib
+import numpy as np
+
+from splitlab._jit import PACKAGE, cache_folder
+from splitlab.impurity import score
+from splitlab.splitters.registry import Splitter, get, split_batch
+
+
+def uncompiled(names: Iterable[str]) -> bool:
+    """Whether any kernel of these splitters is not in the cache yet."""
+    return not all(_mark(get(name).kernel_path).exists() for name in names)
+
+
+def compile_all(names: Iterable[str]) -> None:
+    """Compile the kernels of these splitters, or load them from the cache."""
+    families = {s.kernel_path: s for s in map(get, names)}
+    missing = [s for path, s in families.items() if not _mark(path).exists()]
+    other = _start(missing[1::2]) if len(missing) > 1 and joblib.cpu_count() > 1 else None
+    for splitter in [*missing[::2], *families.values()]:
+        if other and splitter in missing[1::2]:
+            other.wait()
+        _compile(splitter)
+
+
+def _compile(splitter: Splitter) -> None:
+    """Run a kernel on a tiny table."""
+    tables = np.array([[[2, 1, 1], [1, 3, 1], [0, 1, 2]]])
+    for kind in (0, 1):
+        score(tables, split_batch(splitter, tables, kind), kind)
+    _mark(splitter.kernel_path).touch()
+
+
+def _mark(path: str) -> Path:
+    """The file that says that a kernel is in the cache."""
+    return cache_folder() / f"{path.replace(':', '.')}.compiled"
+
+
+def _start(splitters: list[Splitter]) -> subprocess.Popen[bytes] | None:
+    code = f"from splitlab.splitters.warm import compile_all; compile_all({[s.name for s in splitters]})"
+    search = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": search},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return None
