@@ -55,6 +55,28 @@ def test_run_writes_everything_and_prints_the_tables(config: Path, tmp_path: Pat
     assert "\r" not in done.stderr
 
 
+def test_report_writes_figures_and_a_page_without_computing(config: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert splitlab("run", config, "--out", out).returncode == 0
+    tables = {path.name: path.read_bytes() for path in out.glob("*.*")}
+    for name in ("win_percentage.csv", "relative_excess.md"):
+        (out / name).unlink()
+    done = splitlab("report", out)
+    assert done.returncode == 0, done.stderr
+    assert "tables/s" not in done.stderr
+    for name, content in tables.items():
+        assert (out / name).read_bytes() == content, name
+    for kind in ("png", "svg", "csv", "txt"):
+        assert (out / "figures" / f"win_percentage.{kind}").stat().st_size > 100
+    page = (out / "report.html").read_text()
+    assert "not compared" in page
+    assert page.count("<svg") >= 2
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    before = {path.name: path.read_bytes() for path in (out / "figures").iterdir()}
+    assert splitlab("report", out).returncode == 0
+    assert {path.name: path.read_bytes() for path in (out / "figures").iterdir()} == before
+
+
 BAD_CONFIGS = {
     "empty": ("", ["empty"]),
     "misspelt key": (GOOD.replace("splitters:", "spliters:"), [":3:", "spliters", "did you mean 'splitters'"]),

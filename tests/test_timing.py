@@ -355,7 +355,11 @@ def test_report_renders_again_without_timing(stored: Path, monkeypatch: pytest.M
     monkeypatch.setattr(study, "time_splitters", forbidden)
     monkeypatch.setattr(study, "compile_seconds", forbidden)
     assert main(["report", str(stored)]) == 0
-    assert {path.name: path.read_bytes() for path in stored.iterdir()} == before
+    after = {path.name: path for path in stored.iterdir()}
+    assert set(after) - set(before) == {"figures", "report.html"}
+    assert {name: after[name].read_bytes() for name in before} == before
+    assert (stored / "figures" / "time_against_k.png").is_file()
+    assert "Microseconds per table" in (stored / "report.html").read_text()
 
 
 def test_compare_does_not_judge_and_replay_refuses(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -396,7 +400,11 @@ def test_another_config_is_refused(case: str, stored: Path) -> None:
     before = {path.name: path.read_bytes() for path in stored.iterdir()}
     with pytest.raises(ConfigError, match=says):
         splitlab.run(config, out=stored)
-    assert {path.name: path.read_bytes() for path in stored.iterdir()} == before
+    after = {path.name: path for path in stored.iterdir()}
+    assert set(after) - set(before) == {"figures", "report.html"}
+    assert {name: after[name].read_bytes() for name in before} == before
+    assert (stored / "figures" / "time_against_k.png").is_file()
+    assert "Microseconds per table" in (stored / "report.html").read_text()
 
 
 def test_times_are_refused_where_splits_are(tmp_path: Path) -> None:
