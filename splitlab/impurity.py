@@ -106,6 +106,11 @@ def sides_impurity(left: Ints, totals: Ints, n_left: int, n_total: int, kind: in
             squares_left += x * x
             squares_right += y * y
         return n_total - squares_left / n_left - squares_right / n_right
+    if n_total < lookup.size:  # then the table reaches every count; indices are not negative, which unsigned ones say
+        result = lookup[np.uint64(n_left)] + lookup[np.uint64(n_right)]
+        for i in range(left.size):
+            result -= lookup[np.uint64(left[i])] + lookup[np.uint64(totals[i] - left[i])]
+        return result
     result = xlog2x(n_left, lookup) + xlog2x(n_right, lookup)
     for i in range(left.size):
         result -= xlog2x(left[i], lookup) + xlog2x(totals[i] - left[i], lookup)

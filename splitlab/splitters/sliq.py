@@ -70,9 +70,9 @@ def entropy_moves(
     k = left.size
     for v in range(values.size):
         if on_left[v]:
-            value = terms[k * stride + n_left - sizes[v]]
+            value = terms[np.uint64(k * stride + n_left - sizes[v])]
             for i in range(k):
-                value -= terms[i * stride + left[i] - table[v, i]]
+                value -= terms[np.uint64(i * stride + left[i] - table[v, i])]
             values[v] = value
 
 
