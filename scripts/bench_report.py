@@ -48,11 +48,12 @@ def tables_of(frames: Frames) -> list[Table]:
     times = [_times_table(frames, impurity) for impurity in dict.fromkeys(frames["splitters"]["impurity"])]
     shown = ["splitter", "impurity", "variable", "first", "last", "model", "expected", "exponent", "standard_error"]
     note = "Exponents in n are powers, those in k per class to the base 2. Expected: the same fit of the model."
-    parts = ["wall_seconds", "load_seconds", "kernel_seconds", "run_seconds", "write_seconds", "peak_megabytes"]
+    parts = ["wall_seconds", "load_seconds", "kernel_seconds", "run_seconds", "write_seconds"]
+    whole = ["workers", "runs", *parts, "processor_seconds", "peak_megabytes"]
     return [
         *times,
         simple_table("Growth", frames["exponents"][shown], 0, [note]),
-        simple_table("Tables 1 and 2, from start to files", frames["end_to_end"][["workers", "runs", *parts]], 2),
+        simple_table("Tables 1 and 2, from start to files", frames["end_to_end"][whole], 2),
         simple_table("Memory, n = 12, k = 3", frames["memory"][["runs", "run_seconds", "peak_megabytes"]], 1),
         simple_table("Compiling what Table 1 needs", frames["compile"][["case", "process", *parts[:4], "result"]], 0),
     ]

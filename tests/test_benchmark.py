@@ -20,7 +20,15 @@ from splitlab.splitters import names
 
 ROOT = Path(__file__).parents[1]
 KEY = ["code", "splitter", "impurity", "n", "k", "max_count"]
-PARTS = ["load_seconds", "kernel_seconds", "run_seconds", "write_seconds", "peak_megabytes", "result"]
+PARTS = [
+    "load_seconds",
+    "kernel_seconds",
+    "run_seconds",
+    "write_seconds",
+    "processor_seconds",
+    "peak_megabytes",
+    "result",
+]
 COLUMNS = {
     "splitters": [*KEY, "rounds", "microseconds", "median"],
     "growth": [*KEY, "rounds", "microseconds", "median"],

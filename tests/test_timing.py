@@ -20,7 +20,8 @@ from splitlab.montecarlo.config import Cell, ConfigError, load_experiment
 from splitlab.montecarlo.plan import Block, Item
 from splitlab.montecarlo.runner import Task, Work, draw
 from splitlab.montecarlo.study import TimingResults, load_results
-from splitlab.montecarlo.timing_config import TimingExperiment, published_ratios
+from splitlab.montecarlo.timing_config import TimingExperiment
+from splitlab.published import load_ratios
 from splitlab.report.timing_table import decimals, text_of, timing_tables, write_tables
 
 ROOT = Path(__file__).parents[1]
@@ -148,17 +149,17 @@ def test_other_published_numbers_are_refused_before_any_timing(name: str, monkey
         splitlab.run(settings(published=name))
 
 
-def test_published_ratios_from_the_paper_and_from_a_file(tmp_path: Path) -> None:
-    paper = published_ratios("table3")
+def test_load_ratios_from_the_paper_and_from_a_file(tmp_path: Path) -> None:
+    paper = load_ratios("table3")
     assert len(paper.values) == 36
     assert paper.get("", 50, 9, 7, "pc_ext") == paper.get("", 50, 9, 7, "pc_ext_counts") == "10.2"
     path = tmp_path / "own.csv"
     path.write_text("table,impurity,n,k,max_count,splitter,value\nx,,12,3,7,hcc,250\nx,gini,12,3,7,hcc,97\n")
-    assert published_ratios(str(path)).values == {("", 12, 3, 7, "hcc"): "250"}
+    assert load_ratios(str(path)).values == {("", 12, 3, 7, "hcc"): "250"}
     for bad in ("0", "-1", "inf", "nan", "much"):
         path.write_text(f"table,impurity,n,k,max_count,splitter,value\nx,,12,3,7,hcc,{bad}\n")
         with pytest.raises(ValueError, match=r"own.csv:2: "):
-            published_ratios(str(path))
+            load_ratios(str(path))
 
 
 # The pass, with a clock that runs only when a splitter is called
@@ -400,11 +401,7 @@ def test_another_config_is_refused(case: str, stored: Path) -> None:
     before = {path.name: path.read_bytes() for path in stored.iterdir()}
     with pytest.raises(ConfigError, match=says):
         splitlab.run(config, out=stored)
-    after = {path.name: path for path in stored.iterdir()}
-    assert set(after) - set(before) == {"figures", "report.html"}
-    assert {name: after[name].read_bytes() for name in before} == before
-    assert (stored / "figures" / "time_against_k.png").is_file()
-    assert "Microseconds per table" in (stored / "report.html").read_text()
+    assert {path.name: path.read_bytes() for path in stored.iterdir()} == before
 
 
 def test_times_are_refused_where_splits_are(tmp_path: Path) -> None:

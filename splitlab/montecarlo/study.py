@@ -44,8 +44,8 @@ from splitlab.montecarlo.timing import (
     whole_work,
     with_published,
 )
-from splitlab.montecarlo.timing_config import PAPER_TABLE, TimingExperiment, published_ratios
-from splitlab.published import load, located
+from splitlab.montecarlo.timing_config import TimingExperiment
+from splitlab.published import RATIO_TABLE, load, load_ratios, located
 from splitlab.splitters.warm import uncompiled
 
 
@@ -311,10 +311,10 @@ def _with_published(experiment: Experiment) -> Experiment:
         return experiment
     place, name = experiment.source or "config", experiment.published
     timing = isinstance(experiment, TimingExperiment)
-    if not (timing and name == PAPER_TABLE):
+    if not (timing and name == RATIO_TABLE):
         name = located(name, experiment.source.parent if experiment.source else Path())
     try:
-        (published_ratios if timing else load)(name)
+        (load_ratios if timing else load)(name)
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
     return replace(experiment, published=name)

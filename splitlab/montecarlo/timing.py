@@ -37,7 +37,8 @@ from splitlab.impurity import code
 from splitlab.montecarlo.config import Cell, ConfigError
 from splitlab.montecarlo.plan import Item, cell_blocks, run_seconds
 from splitlab.montecarlo.runner import Progress, Task, Work, compile_kernels, draw
-from splitlab.montecarlo.timing_config import Engine, TimingExperiment, published_ratios
+from splitlab.montecarlo.timing_config import Engine, TimingExperiment
+from splitlab.published import load_ratios
 from splitlab.splitters import get, plain, refuse_hopeless, split_batch
 from splitlab.splitters.registry import LONGEST_TABLE, duration
 
@@ -339,7 +340,7 @@ def with_published(experiment: TimingExperiment, frame: pd.DataFrame) -> pd.Data
     """The numbers with the published ratios as a last column: of all impurities together, empty elsewhere."""
     if experiment.published is None:
         return frame.assign(published="")
-    ratios = published_ratios(experiment.published)
+    ratios = load_ratios(experiment.published)
     rows = frame[["impurity", "n", "k", "max_count", "splitter"]].itertuples(index=False)
     return frame.assign(published=[ratios.get("", *row[1:]) or "" if row[0] == ALL else "" for row in rows])
 

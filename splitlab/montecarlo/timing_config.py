@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,11 +10,10 @@ from pydantic import Field
 
 from splitlab.montecarlo.config import CommonConfig, Experiment, one_or_more, refuse_repeats, whole
 from splitlab.montecarlo.yaml_source import Source, did_you_mean
-from splitlab.published import FIELDS, Key, Published
+from splitlab.published import RATIO_TABLE
 
 Engine = Literal["compiled", "python"]
 ENGINES: tuple[Engine, ...] = ("compiled", "python")
-PAPER_TABLE = "table3"  # the paper's relative times
 PAPER_BASELINE = "lca"  # the splitter that they are relative to
 
 
@@ -82,50 +77,6 @@ class TimingConfig(CommonConfig):
             hint = did_you_mean(self.baseline, self.splitters) or f"they are {', '.join(self.splitters)}"
             place = ("baseline",) if "baseline" in self.model_fields_set else ("splitters",)
             raise source.error(place, f"the baseline {self.baseline!r} is not among the splitters; {hint}")
-        if self.published == PAPER_TABLE and self.baseline != PAPER_BASELINE:
+        if self.published == RATIO_TABLE and self.baseline != PAPER_BASELINE:
             rule = f"its times are relative to {PAPER_BASELINE}, not to {self.baseline}"
-            raise source.error(("published",), f"{PAPER_TABLE} does not go with this baseline; {rule}")
-
-
-def published_ratios(name: str) -> Published:
-    """Relative times of the paper, or from a csv file of the same form; the impurity of their keys is empty.
-
-    Parameters
-    ----------
-    name : str
-        ``"table3"``, or the path of a csv file; of its rows, those without an impurity are relative times.
-
-    Raises
-    ------
-    ValueError
-        There is no such table or file, or the file is not of that form.
-
-    Examples
-    --------
-    >>> published_ratios("table3").get("", 12, 9, 7, "hcc")
-    '138.4'
-    """
-    if name != PAPER_TABLE and not name.endswith(".csv"):
-        rule = f"write {PAPER_TABLE}, or a path to a csv file"
-        raise ValueError(f"published: {Path(name).name!r} has no relative times; {rule}")
-    try:
-        paper = files("splitlab.published").joinpath("paper.csv")
-        text = (paper if name == PAPER_TABLE else Path(name)).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"published: {name}: cannot be read ({error})") from None
-    return Published(dict(_ratios(text, name)))
-
-
-def _ratios(text: str, name: str) -> Iterator[tuple[Key, str]]:
-    reader = csv.DictReader(text.splitlines())
-    if missing := [f for f in FIELDS if f not in (reader.fieldnames or ())]:
-        raise ValueError(f"published: {name}:1: lacks the column {missing[0]}; its header must be {','.join(FIELDS)}")
-    for row in reader:
-        if row["impurity"] or (name == PAPER_TABLE and row["table"] != PAPER_TABLE):
-            continue
-        try:
-            if not 0.0 < float(row["value"]) < math.inf:
-                raise ValueError("a relative time is a positive number")
-            yield ("", int(row["n"]), int(row["k"]), int(row["max_count"]), row["splitter"]), row["value"].strip()
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"published: {name}:{reader.line_num}: {error}") from None
+            raise source.error(("published",), f"{RATIO_TABLE} does not go with this baseline; {rule}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib.resources import files
@@ -23,7 +23,8 @@ PAPER_RIVALS = frozenset({"hcc", "pc_ext_counts", "sliq_ext", "lca"})
 # The paper heads its pc_ext_counts column PCext, so its numbers are what PCext itself is to be held against.
 HEADED_ALIKE = {"pc_ext": "pc_ext_counts"}
 WHOLE = re.compile("[1-9][0-9]{0,14}")
-PERCENTAGE = re.compile("[0-9]{1,3}([.][0-9]{1,9})?")
+NUMBER = re.compile("[0-9]{1,9}([.][0-9]{1,9})?")
+RATIO_TABLE = "table3"
 FIELDS = ("table", "impurity", "n", "k", "max_count", "splitter", "value")
 
 Key = tuple[str, int, int, int, str]
@@ -31,7 +32,7 @@ Key = tuple[str, int, int, int, str]
 
 @dataclass(frozen=True)
 class Published:
-    """Printed percentages by (impurity, n, k, max_count, splitter), as text."""
+    """Printed numbers by (impurity, n, k, max_count, splitter), as text."""
 
     values: Mapping[Key, str]
 
@@ -97,10 +98,37 @@ def load(name: str) -> Published:
     if not name.endswith(".csv"):
         known = ", ".join(table_names())
         raise ValueError(f"published: {Path(name).name!r} is not known; write {known}, or a path to a csv file")
-    return _from_file(Path(name))
+    return Published(_from_file(Path(name), True, _percentage_fault))
 
 
-def _from_file(path: Path) -> Published:
+def load_ratios(name: str) -> Published:
+    """Relative times of the paper, or from a csv file of the same form; the impurity of their keys is empty.
+
+    Parameters
+    ----------
+    name : str
+        ``"table3"``, or the path of a csv file; of its rows, those without an impurity are relative times.
+
+    Raises
+    ------
+    ValueError
+        There is no such table or file, or the file is not of that form.
+
+    Examples
+    --------
+    >>> load_ratios("table3").get("", 12, 9, 7, "hcc")
+    '138.4'
+    """
+    if name == RATIO_TABLE:
+        return Published({_key(row): row["value"] for row in _paper() if row["table"] == RATIO_TABLE})
+    if not name.endswith(".csv"):
+        rule = f"write {RATIO_TABLE}, or a path to a csv file"
+        raise ValueError(f"published: {Path(name).name!r} has no relative times; {rule}")
+    return Published(_from_file(Path(name), False, _ratio_fault))
+
+
+def _from_file(path: Path, with_impurity: bool, value_fault: Callable[[str], str]) -> dict[Key, str]:
+    """The rows of a csv file that have an impurity (win percentages), or that have none (relative times)."""
     values: dict[Key, str] = {}
     try:
         reader = csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines())
@@ -108,29 +136,41 @@ def _from_file(path: Path) -> Published:
             header = ",".join(FIELDS)
             raise ValueError(f"published: {path}:1: lacks the column {missing[0]}; its header must be {header}")
         for row in reader:
-            row["value"] = (row["value"] or "").strip()
-            if fault := _fault(row, values):
+            fault = _fault(row)
+            if not fault and bool(row["impurity"]) != with_impurity:
+                continue
+            fault = fault or value_fault(row["value"].strip())
+            fault = fault or ("this entry is there twice" if _key(row) in values else "")
+            if fault:
                 raise ValueError(f"published: {path}:{reader.line_num}: {fault}")
-            values[_key(row)] = row["value"]
+            values[_key(row)] = row["value"].strip()
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"published: {path}: cannot be read ({error})") from None
-    return Published(values)
+    return values
 
 
-def _fault(row: Mapping[str, str], values: Mapping[Key, str]) -> str:
-    """What is wrong with a row of a csv file; empty if nothing is."""
+def _fault(row: Mapping[str, str]) -> str:
+    """What is wrong with the place that a row of a csv file names; empty if nothing is."""
     if None in row or None in row.values():
         return "has not as many cells as the header"
     for name in ("n", "k", "max_count"):
         if not WHOLE.fullmatch(row[name]):
             return f"{name} is {row[name][:40]!r}; write a whole number in plain digits"
-    if not PERCENTAGE.fullmatch(row["value"]) or Decimal(row["value"]) > 100:
-        return f"value is {row['value'][:40]!r}; write a percentage between 0 and 100 as it is printed, such as 97.3"
     if row["splitter"] not in names():
         return f"splitter is {row['splitter'][:40]!r}; known: {', '.join(names())}"
-    if _key(row) in values:
-        return "this entry is there twice"
     return ""
+
+
+def _percentage_fault(value: str) -> str:
+    if NUMBER.fullmatch(value) and Decimal(value) <= 100:
+        return ""
+    return f"value is {value[:40]!r}; write a percentage between 0 and 100 as it is printed, such as 97.3"
+
+
+def _ratio_fault(value: str) -> str:
+    if NUMBER.fullmatch(value) and Decimal(value) > 0:
+        return ""
+    return f"value is {value[:40]!r}; write a positive number as it is printed, such as 3.5"
 
 
 def _key(row: Mapping[str, str]) -> Key:

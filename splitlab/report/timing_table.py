@@ -13,7 +13,7 @@ from splitlab.montecarlo.config import Cell
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.study import Results, TimingResults
 from splitlab.montecarlo.timing import ALL, WIDEST
-from splitlab.montecarlo.timing_config import PAPER_TABLE
+from splitlab.published import RATIO_TABLE
 from splitlab.report.layout import Entry, Table, round_half_up
 from splitlab.report.tables import IMPURITY_TITLES, NONE
 from splitlab.splitters import get
@@ -84,7 +84,7 @@ def _ratio_notes(results: TimingResults, rows: Rows, printed: bool) -> list[str]
     """How to read the ratios, and what each column can and cannot be compared with."""
     experiment, engines = results.experiment, _engines(results)
     notes = [f"Ratio of mean times ± half the 95 % interval over {experiment.repeats} repeats (Student's t)."]
-    if printed and experiment.published == PAPER_TABLE:
+    if printed and experiment.published == RATIO_TABLE:
         notes.append("paper: Table 3, a pure Python program on one core of an i7-6500U.")
     if "python" in engines:
         notes.append(
