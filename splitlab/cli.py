@@ -98,6 +98,8 @@ def run_command(args: argparse.Namespace) -> int:
     folder = args.out or Path("results") / experiment.name
     results = run(experiment, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr)
     _write_and_print(results, folder)
+    if (folder / "report.html").exists():
+        print(f"{folder}/report.html is of an earlier run; `splitlab report {folder}` renews it", file=sys.stderr)
     print(f"results in {folder}", file=sys.stderr)
     return DONE
 

@@ -168,6 +168,18 @@ def test_compare_is_the_verdict(tmp_path: Path) -> None:
     assert done.stdout.count("differs: ") == 4
 
 
+def test_results_with_published_numbers_of_ones_own_stand_by_themselves(tmp_path: Path) -> None:
+    path, own, out = tmp_path / "t.yaml", tmp_path / "own.csv", tmp_path / "out"
+    own.write_text("table,impurity,n,k,max_count,splitter,value\nmine,gini,5,3,7,hcc,95.5\n")
+    path.write_text(GOOD.replace("published: paper", "published: own.csv"))
+    assert splitlab("run", path, "--out", out).returncode == 0
+    own.unlink()
+    moved = out.rename(tmp_path / "moved")
+    assert splitlab("report", moved).returncode == 0
+    assert ",hcc,300," in (moved / "win_percentage.csv").read_text()
+    assert ",95.5," in (moved / "win_percentage.csv").read_text()
+
+
 def test_split_says_what_it_recognised(tmp_path: Path) -> None:
     path = tmp_path / "weather.csv"
     path.write_text("outlook,yes,no\nsunny,2,3\novercast,4,0\nrainy,3,2\n")

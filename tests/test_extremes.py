@@ -141,6 +141,7 @@ def test_maxima_frame_and_its_table(results: Results) -> None:
 def test_the_verdict_names_what_is_improbable() -> None:
     rows = [
         {"impurity": i, "splitter": s, "max_count": m, "published": p, "at_least": 0.5, "at_most": 0.6}
+        | {"at_least_high": 0.7, "at_most_high": 0.7}
         for (i, s), p in maxima().items()
         for m in (2, "all")
     ]
@@ -148,7 +149,10 @@ def test_the_verdict_names_what_is_improbable() -> None:
     assert maxima_verdict(frame).startswith("8 of 8 published maxima")
     frame.loc[frame["published"] == "21.6", "at_least"] = 0.0
     assert maxima_verdict(frame).startswith("7 of 8")
-    assert "PCext (counts) for entropy (21.6)" in maxima_verdict(frame)
+    assert "; undecided: PCext (counts) for entropy (21.6; chance of a maximum so large" in maxima_verdict(frame)
+    frame.loc[frame["published"] == "21.6", "at_least_high"] = 0.001
+    chance = "chance of a maximum so large below 0.001"
+    assert f"; not so: PCext (counts) for entropy (21.6; {chance})" in maxima_verdict(frame)
 
 
 def test_whether_other_max_count_behave_alike(results: Results) -> None:

@@ -45,8 +45,10 @@ from splitlab.montecarlo.timing import (
     with_published,
 )
 from splitlab.montecarlo.timing_config import TimingExperiment
-from splitlab.published import RATIO_TABLE, load, load_ratios, located
+from splitlab.published import RATIO_TABLE, load, load_ratios, located, table_names
 from splitlab.splitters.warm import uncompiled
+
+PUBLISHED = "published.csv"
 
 
 class Results:
@@ -220,7 +222,7 @@ def _run_splits(
         remark(f"the old results are kept in {backup}")
     check_continuation(folder, experiment)
     with locked(folder):
-        write_atomically(folder / CONFIG, experiment.to_yaml())
+        write_atomically(folder / CONFIG, _kept_published(experiment, folder).to_yaml())
         store = open_store(folder, experiment, remark)
         began, computed = time.monotonic(), _compute(experiment, store, jobs, say)
         results = Results(experiment, store, summarise(experiment, store))
@@ -293,7 +295,7 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
 
     Raises ValueError when the folder holds no results or lacks some of them.
     """
-    experiment = stored_experiment(Path(folder))
+    experiment = _with_published(stored_experiment(Path(folder)))
     if isinstance(experiment, TimingExperiment):
         return _load_timing(experiment, Path(folder))
     store = open_store(Path(folder), experiment, _remarks(say))
@@ -318,6 +320,14 @@ def _with_published(experiment: Experiment) -> Experiment:
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
     return replace(experiment, published=name)
+
+
+def _kept_published(experiment: Experiment, folder: Path) -> Experiment:
+    """The experiment with the csv file of its published numbers copied into ``folder``, which then stands by itself."""
+    if experiment.published is None or experiment.published in table_names():
+        return experiment
+    write_atomically(folder / PUBLISHED, Path(experiment.published).read_text(encoding="utf-8-sig"))
+    return replace(experiment, published=PUBLISHED)
 
 
 def check_jobs(jobs: int | None) -> int:

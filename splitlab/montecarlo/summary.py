@@ -171,13 +171,16 @@ def _excess_fields(tally: Tally) -> dict[str, float]:
     return {
         "mean": mean,
         "standard_error": float(np.sqrt(variance / m)) if m else np.nan,
-        "median": histogram.quantile(tally.counts, 0.5),
-        "p95": histogram.quantile(tally.counts, 0.95),
-        "p99": histogram.quantile(tally.counts, 0.99),
+        **{name: _quantile(tally, q) for name, q in (("median", 0.5), ("p95", 0.95), ("p99", 0.99))},
         "maximum": tally.maximum if m else np.nan,
         "maximum_run": tally.maximum_run,
         "unbounded": tally.runs - m,
     }
+
+
+def _quantile(tally: Tally, q: float) -> float:
+    """The centre of the quantile's bin, which may lie beyond the largest value in it."""
+    return min(histogram.quantile(tally.counts, q), tally.maximum) if tally.bounded else np.nan
 
 
 def _histogram_rows(place: dict[str, Any], tally: Tally) -> pd.DataFrame:

@@ -321,7 +321,7 @@ def _numbers(seconds: NDArray[np.float64], base: NDArray[np.float64]) -> dict[st
     time_half, ratio_half = half_width(1e6 * seconds), half_width(seconds / base)
     return {
         "microseconds": time,
-        "microseconds_low": time - time_half,
+        "microseconds_low": max(0.0, time - time_half),
         "microseconds_high": time + time_half,
         "ratio": ratio,
         "ratio_low": ratio - ratio_half,

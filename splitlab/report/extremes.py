@@ -27,6 +27,7 @@ from splitlab.splitters import get
 
 CELL = ["n", "k", "max_count"]
 POOLED = "all"
+QUANTILES = {"median": 0.5, "p95": 0.95, "p99": 0.99}
 LEVEL = 0.95
 STRANGE = 0.003  # of either tail: about 5 % over the 16 tails of the 8 maxima
 
@@ -62,7 +63,7 @@ def pooled_excess(results: Results) -> pd.DataFrame:
                 "tables": int(group["runs"].sum()),
                 "mean": group["mean"].mean(),
                 "standard_error": float(np.sqrt((group["standard_error"] ** 2).sum()) / len(group)),
-                **{name: _quantile(values, q) for name, q in (("median", 0.5), ("p95", 0.95), ("p99", 0.99))},
+                **{name: min(_quantile(values, q), top["maximum"]) for name, q in QUANTILES.items()},
                 **{name: top[name] for name in ("maximum", "n", "k", "maximum_run")},
                 "unbounded": int(group["unbounded"].sum()),
             }
@@ -164,15 +165,31 @@ def _fields(name: str, chance: Chance) -> dict[str, float]:
 
 
 def maxima_verdict(frame: pd.DataFrame) -> str:
-    """How many published maxima are neither improbably large nor improbably small, all max_count together."""
+    """How many published maxima are what so many tables may give, all max_count together, and what of the others.
+
+    A maximum is strange when even the upper bound of one of its two chances is tiny, and undecided when the chance
+    itself is but its bound is not: then too few tables were drawn to tell.
+    """
     pooled = frame[frame["max_count"] == POOLED]
-    strange = pooled[(pooled[["at_least", "at_most"]].min(axis=1) < STRANGE)]
+    bounds = pooled[["at_least_high", "at_most_high"]].min(axis=1)
+    strange = pooled[bounds < STRANGE]
+    undecided = pooled[(pooled[["at_least", "at_most"]].min(axis=1) < STRANGE) & (bounds >= STRANGE)]
     text = (
-        f"{len(pooled) - len(strange)} of {len(pooled)} published maxima are what 10,000 tables in each cell may give "
-        f"(both chances at least {STRANGE:.1%}), max_count {_listed(frame)} together"
+        f"{len(pooled) - len(strange) - len(undecided)} of {len(pooled)} published maxima are what 10,000 tables in "
+        f"each cell may give (both chances at least {STRANGE:.1%}), max_count {_listed(frame)} together"
     )
-    names = [f"{get(s).title} for {i} ({p})" for s, i, p in strange[["splitter", "impurity", "published"]].to_numpy()]
-    return text + (f"; not so: {', '.join(names)}" if names else "")
+    return text + _named("not so", strange) + _named("undecided", undecided)
+
+
+def _named(what: str, rows: pd.DataFrame) -> str:
+    if rows.empty:
+        return ""
+    names = []
+    for row in rows.to_dict(orient="records"):
+        side, size = ("at_least", "large") if row["at_least"] < row["at_most"] else ("at_most", "small")
+        chance = f"chance of a maximum so {size} below {row[f'{side}_high']:.3f}"
+        names.append(f"{get(row['splitter']).title} for {row['impurity']} ({row['published']}; {chance})")
+    return f"; {what}: {', '.join(names)}"
 
 
 def _listed(frame: pd.DataFrame) -> str:
