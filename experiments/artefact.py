@@ -47,7 +47,7 @@ def _run(args: argparse.Namespace, name: str, heading: str, notes: Notes) -> int
     results = run(CONFIGS / f"{name}.yaml", runs=args.runs, jobs=args.jobs, out=folder, say=sys.stderr)
     verdict, below = judge(results), notes(results)
     write_tables(results, folder, verdict, below)
+    print(f"results in {folder}", file=sys.stderr, flush=True)
     print(f"{heading}\n{'=' * len(heading)}\n")
     print(text_of(results, verdict, below))
-    print(f"results in {folder}", file=sys.stderr)
     return DONE if verdict.agrees else DIFFERS

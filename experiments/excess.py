@@ -66,11 +66,11 @@ def main(args: argparse.Namespace) -> int:
     comparison = alike(results)
     write_tables(results, folder, judge(results), (comparison,))
     write_atomically(folder / "verdict.txt", f"{verdict}\n{comparison}\n")  # instead of that on single entries
+    print(f"results in {folder}", file=sys.stderr, flush=True)
     print(f"{HEADING}\n{'=' * len(HEADING)}\n")
     print(text_of(results, judge(results), (comparison,)))
     print("\n" + "\n".join(t.as_text() for t in tables))
     print(verdict)
-    print(f"results in {folder}", file=sys.stderr)
     return DONE
 
 

@@ -19,9 +19,9 @@ def table3(args: argparse.Namespace) -> int:
     options = {"fresh": args.fresh, "say": sys.stderr}
     results = run(ROOT / "configs" / "table3.yaml", runs=args.runs, jobs=args.jobs, out=folder, **options)
     write_tables(results, folder)
+    print(f"results in {folder}", file=sys.stderr, flush=True)
     print(f"{HEADING}\n{'=' * len(HEADING)}\n")
     print(text_of(results))
-    print(f"results in {folder}", file=sys.stderr)
     return DONE
 
 

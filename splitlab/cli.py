@@ -97,10 +97,10 @@ def run_command(args: argparse.Namespace) -> int:
     experiment = load_experiment(args.config, runs=args.runs, overrides=args.set)
     folder = args.out or Path("results") / experiment.name
     results = run(experiment, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr)
-    _write_and_print(results, folder)
     if (folder / "report.html").exists():
         print(f"{folder}/report.html is of an earlier run; `splitlab report {folder}` renews it", file=sys.stderr)
-    print(f"results in {folder}", file=sys.stderr)
+    print(f"results in {folder}", file=sys.stderr, flush=True)
+    _write_and_print(results, folder)
     return DONE
 
 
