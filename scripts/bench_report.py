@@ -96,7 +96,7 @@ class Target:
 
 
 def targets(frames: Frames) -> list[Target]:
-    """The targets of the issue; nan where a run has not measured the size in question."""
+    """The targets for speed; nan where a run has not measured the size in question."""
     return [*_kernel_targets(frames), *_growth_targets(frames), *_process_targets(frames)]
 
 
