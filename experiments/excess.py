@@ -64,11 +64,12 @@ def main(args: argparse.Namespace) -> int:
     results = run(CONFIGS / "excess.yaml", runs=args.runs, jobs=args.jobs, out=folder, say=sys.stderr)
     tables, verdict = write_summaries(results, folder, tail(folder, args.runs, args.jobs))
     comparison = alike(results)
-    write_tables(results, folder, judge(results), (comparison,))
+    entries = judge(results)
+    write_tables(results, folder, entries, (comparison,))
     write_atomically(folder / "verdict.txt", f"{verdict}\n{comparison}\n")  # instead of that on single entries
     print(f"results in {folder}", file=sys.stderr, flush=True)
     print(f"{HEADING}\n{'=' * len(HEADING)}\n")
-    print(text_of(results, judge(results), (comparison,)))
+    print(text_of(results, entries, (comparison,)))
     print("\n" + "\n".join(t.as_text() for t in tables))
     print(verdict)
     return DONE

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from splitlab.montecarlo.study import Results
+    from splitlab.report.compare import Verdict
 
 DONE, DIFFERS, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -107,27 +108,27 @@ def run_command(args: argparse.Namespace) -> int:
 def report_command(args: argparse.Namespace) -> int:
     """Write the tables of a folder again, and its figures and page."""
     from splitlab.montecarlo.study import load_results
-    from splitlab.report.compare import judge
     from splitlab.report.document import write_document
 
     results = load_results(args.dir, sys.stderr)
-    _write_and_print(results, args.dir)
-    write_document(results, args.dir, judge(results))
+    verdict = _write_and_print(results, args.dir)
+    write_document(results, args.dir, verdict)
     print(f"figures in {args.dir / 'figures'}, one page in {args.dir / 'report.html'}", file=sys.stderr)
     return DONE
 
 
-def _write_and_print(results: Results, folder: Path) -> None:
-    """Write the tables of an experiment, of whatever kind, into its folder, and print them."""
+def _write_and_print(results: Results, folder: Path) -> Verdict:
+    """Write the tables of an experiment, of whatever kind, into its folder, and print them; the verdict on them."""
     from splitlab.report import compare, tables, timing_table
 
+    verdict = compare.judge(results)
     if results.timing is not None:
         timing_table.write_tables(results, folder)
         print(timing_table.text_of(results))
-        return
-    verdict = compare.judge(results)
-    tables.write_tables(results, folder, verdict)
-    print(tables.text_of(results, verdict))
+    else:
+        tables.write_tables(results, folder, verdict)
+        print(tables.text_of(results, verdict))
+    return verdict
 
 
 def compare_command(args: argparse.Namespace) -> int:

@@ -208,6 +208,13 @@ def run(
     return _run_splits(experiment, check_jobs(jobs), out, fresh, say)
 
 
+def _make_way(folder: Path, experiment: Experiment, fresh: bool, remark: Callable[[str], None]) -> None:
+    """Set old results aside if asked to; ConfigError if what is there cannot be continued."""
+    if fresh and (backup := set_aside(folder)):
+        remark(f"the old results are kept in {backup}")
+    check_continuation(folder, experiment)
+
+
 def _run_splits(
     experiment: Experiment, jobs: int, out: str | os.PathLike[str] | None, fresh: bool, say: TextIO | None
 ) -> Results:
@@ -215,16 +222,14 @@ def _run_splits(
     refuse_absurd(experiment)
     if out is None:
         store: Store = MemoryStore()
-        _compute(experiment, store, jobs, say)
+        compute_missing(experiment, store, jobs, say)
         return Results(experiment, store, summarise(experiment, store))
     folder = Path(out)
-    if fresh and (backup := set_aside(folder)):
-        remark(f"the old results are kept in {backup}")
-    check_continuation(folder, experiment)
+    _make_way(folder, experiment, fresh, remark)
     with locked(folder):
         write_atomically(folder / CONFIG, _kept_published(experiment, folder).to_yaml())
         store = open_store(folder, experiment, remark)
-        began, computed = time.monotonic(), _compute(experiment, store, jobs, say)
+        began, computed = time.monotonic(), compute_missing(experiment, store, jobs, say)
         results = Results(experiment, store, summarise(experiment, store))
         session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": round(time.monotonic() - began, 3)}
         write_manifest(folder, _manifest(results, session))
@@ -241,9 +246,7 @@ def _run_timing(
     if out is None:
         return _timed(experiment, say)
     folder = Path(out)
-    if fresh and (backup := set_aside(folder)):
-        remark(f"the old results are kept in {backup}")
-    check_continuation(folder, experiment)
+    _make_way(folder, experiment, fresh, remark)
     with locked(folder):
         if has_times(folder, experiment):
             remark(f"{folder} holds these times already; they are shown, and nothing is timed anew (--fresh does)")
@@ -345,7 +348,7 @@ def _remarks(say: TextIO | None) -> Callable[[str], None]:
     return lambda text: tell(text, say)
 
 
-def _compute(experiment: Experiment, store: Store, jobs: int, say: TextIO | None) -> int:
+def compute_missing(experiment: Experiment, store: Store, jobs: int, say: TextIO | None) -> int:
     """Compute what is missing; the number of runs that were."""
     work = missing_work(experiment, store)
     if not work.runs:

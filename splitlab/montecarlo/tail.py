@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from splitlab.montecarlo.config import Cell, Experiment
 from splitlab.montecarlo.plan import Block
 from splitlab.montecarlo.store import EMPTY, BlockData
-from splitlab.montecarlo.study import _compute
+from splitlab.montecarlo.study import compute_missing
 from splitlab.montecarlo.summary import relative_excess
 
 Thresholds = Mapping[tuple[str, str], tuple[float, ...]]  # by (impurity, splitter), in percent
@@ -60,7 +60,7 @@ def exceedances(experiment: Experiment, thresholds: Thresholds, jobs: int, say: 
         impurity, splitter, n, k, max_count, threshold (percent), runs, reached.
     """
     store = CountingStore(experiment, thresholds)
-    _compute(experiment, store, jobs, say)
+    compute_missing(experiment, store, jobs, say)
     rows = [
         {
             "impurity": impurity, "splitter": splitter, "n": cell.n, "k": cell.k, "max_count": cell.max_count,
