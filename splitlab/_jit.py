@@ -28,6 +28,9 @@ Bools = NDArray[np.bool_]
 PACKAGE = Path(__file__).parent
 KERNEL_SOURCES = ("_jit.py", "impurity.py", "splitters/*.py")
 
+# Nobody calls a kernel by its C address, so that entry point need not be compiled.
+OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -86,7 +89,7 @@ def kernel(function: F) -> F:
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_folder())
     try:
-        compiled: Any = numba.njit(function, nogil=True, cache=True, error_model="numpy")
+        compiled: Any = numba.njit(function, **OPTIONS)
         return compiled
     finally:
         config.CACHE_DIR = before

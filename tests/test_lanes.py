@@ -7,9 +7,14 @@ import pytest
 
 from splitlab.impurity import ENTROPY, GINI, lookup_table
 from splitlab.splitters.hypercube import hcc_plain
-from splitlab.splitters.lane_format import FIXED_BITS, LANES, LARGEST_TOTAL, bit_length, suits
+from splitlab.splitters.lane_format import LANES, LARGEST_TOTAL, share_bits, suits
 from splitlab.splitters.lanes import hcc_lanes, sort_lanes
 from tests.tables import random_tables
+
+
+def largest_size(n: int) -> int:
+    """The most examples that a row may hold on the fast path."""
+    return int((1 << share_bits(n)) ** 0.5)
 
 
 def both(tables: np.ndarray, kind: int) -> tuple[np.ndarray, np.ndarray]:
@@ -24,6 +29,7 @@ def both(tables: np.ndarray, kind: int) -> tuple[np.ndarray, np.ndarray]:
 SHAPES = [
     (12, 3, 1, 8000), (12, 3, 2, 8000), (12, 4, 1, 3000), (12, 5, 2, 3000), (25, 3, 2, 3000), (8, 3, 50, 3000),
     (12, 3, 7, 5000), (25, 4, 7, 2000), (50, 5, 7, 500), (12, 9, 7, 150), (12, 10, 2, 60), (5, 12, 3, 20),
+    (12, 6, 1, 1500), (20, 7, 7, 500), (10, 8, 15, 300),
     (2, 3, 7, 2000), (3, 3, 1, 2000), (63, 3, 3, 300), (64, 3, 3, 300), (65, 3, 3, 300), (128, 3, 2, 100),
     (129, 3, 2, 100), (20, 3, 700, 300), (4, 3, 3800, 500),
 ]  # fmt: skip
@@ -54,10 +60,10 @@ def test_where_the_fast_path_ends() -> None:
 
     # Row sizes: S^2 must fit into the key's share bits.
     n = 50
-    largest = int((1 << (FIXED_BITS - 1 - bit_length(n - 1))) ** 0.5)
+    largest = largest_size(n)
     assert suits(table(n, largest - 2), GINI)
     assert not suits(table(n, largest - 1), GINI)
-    # Totals: N^2 must fit into an int32.
+    # Totals: 2 N^2 must fit into an int32.
     assert not suits(np.full((1, 100, 3), LARGEST_TOTAL // 300 + 1), GINI)
     assert suits(np.full((1, 100, 3), LARGEST_TOTAL // 300), GINI)
     # Two classes have one direction; large totals make the tables of terms dearer than the work.
@@ -69,8 +75,8 @@ def test_where_the_fast_path_ends() -> None:
 @pytest.mark.parametrize("kind", [GINI, ENTROPY])
 def test_at_the_edge_of_row_sizes_and_totals(kind: int) -> None:
     rng = np.random.default_rng(8)
-    for n in (2, 3, 16, 50):
-        top = min(int((1 << (FIXED_BITS - 1 - bit_length(n - 1))) ** 0.5), LARGEST_TOTAL // n)
+    for n in (2, 3, 15, 16, 50, 300):
+        top = min(largest_size(n), LARGEST_TOTAL // n)
         tables = rng.multinomial(top, [0.5, 0.3, 0.2], (200, n))
         assert suits(tables, GINI)
         fast, plain = both(tables, kind)
@@ -79,15 +85,14 @@ def test_at_the_edge_of_row_sizes_and_totals(kind: int) -> None:
 
 def test_shares_that_nearly_tie_are_told_apart() -> None:
     """Rows of sizes around the largest allowed, with neighbouring fractions: p/q and the closest (p')/(q')."""
-    n = 16
-    top = int((1 << (FIXED_BITS - 1 - bit_length(n - 1))) ** 0.5)
-    rows = [[a, top - i - a, 1] for i in range(8) for a in (top // 2 - i, top // 2 - i + 1)]
-    table = np.array([rows])
-    table[0, :, 1] = np.maximum(table[0, :, 1], 1)
-    if table.sum() <= LARGEST_TOTAL:
-        assert suits(table, GINI)
-    fast, plain = both(table // 2, GINI)
-    assert (fast == plain).all()
+    top = largest_size(12)
+    rows = [[a, top - 1 - i - a, 1] for i in range(6) for a in (top // 2 - i, top // 2 - i + 1)]
+    rng = np.random.default_rng(1)
+    tables = np.array([rng.permutation(rows) for _ in range(200)])
+    for kind in (GINI, ENTROPY):
+        assert suits(tables, GINI)
+        fast, plain = both(tables, kind)
+        assert (fast == plain).all()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 12, 25, 31, 32, 33, 50, 100])

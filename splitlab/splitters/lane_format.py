@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from splitlab._jit import Ints, kernel
 from splitlab.impurity import GINI
 
+Words = NDArray[np.uint64]
 Ints32 = NDArray[np.int32]
 
 LANES = 256
 FIXED_BITS = 30  # values stay below 2^30, so that a few rounding errors cannot overflow
-LARGEST_TOTAL = 46340  # N^2 < 2^31: sums of squares fit into an int32
+LARGEST_TOTAL = 32767  # 2 N^2 < 2^31: sums of squares, the size's too, fit into an int32; a count into 16 bits
+SHARE_BITS = 22  # shares of rows of S <= 2^11 examples, 1 / S^2 apart, stay apart in float32
 GINI_BAND = 1100  # of 2^30, which stands for N: four float32 roundings of 6e-8 each on either side, doubled
 
 
@@ -23,11 +25,10 @@ class Format(NamedTuple):
     """How wide everything is; the same for all tables of a call."""
 
     bits: int  # of a row number in a key
-    width: int  # of a class in a word
-    per_word: int  # classes
-    words: int
-    stride: int  # entries of the table of one class
-    own: int  # entries of all tables of one contingency table
+    words: int  # of a row: 1 + k fields, four to a word
+    stride: int  # entries of the terms of one class
+    classes: int  # where the terms of class 0 begin, after those of the size
+    own: int  # entries of all terms of one table; the last one is 0
     scale: float  # fixed-point units per bit of entropy
     band: int  # values this far apart may be equal
 
@@ -35,22 +36,20 @@ class Format(NamedTuple):
 class Work(NamedTuple):
     """Arrays of one group of tables; (lanes,) unless said otherwise."""
 
-    inside: Ints32  # (k, directions): -1 where the direction holds the class, else 0
-    part: Ints32  # (directions,): examples of the direction's classes in a row
+    members: Ints  # (directions, k + 1): how many classes the direction holds, and which
     keys: Ints32  # (n, lanes)
     values: Ints32  # (n, lanes), row j for cut j
     least: Ints32  # of a lane's values
-    rows: Ints  # (words, tables n): packed rows
-    word: Ints  # (words, lanes): packed prefix
-    row_base: Ints32  # where the lane's table begins in rows
-    term_base: Ints32  # and in terms
-    totals: Ints32  # (k, lanes): class totals u
-    sizes: Ints32  # N
-    squares: Ints32  # sum u^2
-    n_left: Ints32
-    sums: Ints32  # of l^2, or of h_i(l_i)
-    cross: Ints32  # sum u l
-    terms: Ints32  # (tables own,): h_0, ..., h_{k-1}, h_N of each table
+    rows: Words  # (words, tables n): packed rows
+    word: Words  # (words, lanes): packed prefix
+    whole: Words  # (words, lanes): packed sum of all rows
+    left: Words  # sum l^2
+    right: Words  # sum r^2
+    base: Ints32  # where the lane's table begins in rows
+    columns: Ints32  # (k + 2, n): a table's columns, its row sums, and a direction's row sums
+    prefixes: Ints  # (2, k): class counts of two prefixes
+    fixed: Ints32  # (largest N + 1,): x log2 x in fixed point (entropy)
+    terms: Ints32  # (own,): h_N, -h_0, ..., -h_{k-1}, 0 of a table (entropy)
 
 
 @kernel
@@ -60,6 +59,12 @@ def bit_length(x: int) -> int:
     while x >> bits:
         bits += 1
     return bits
+
+
+@kernel
+def share_bits(n: int) -> int:
+    """Shares 2^-b apart or more, b being the result, have different keys in a table of n rows."""
+    return min(SHARE_BITS, FIXED_BITS - 1 - bit_length(n - 1))
 
 
 @kernel
@@ -83,7 +88,7 @@ def suits(tables: Ints, kind: int) -> bool:
     # A class's terms are as many as its examples, and each is looked up once per cut and direction at most.
     if kind != GINI and 2 * largest_total > 4 * n * k * ((1 << (k - 1)) - 1):
         return False
-    return largest_size**2 <= 1 << (FIXED_BITS - 1 - bit_length(n - 1))
+    return largest_size**2 <= 1 << share_bits(n)
 
 
 @kernel
@@ -95,25 +100,24 @@ def format_of(totals: Ints, n_total: Ints, n: int, kind: int) -> Format:
         most = max(most, n_total[t])
         for i in range(k):
             largest = max(largest, totals[t, i])
-    width = bit_length(largest)
-    per_word = 63 // width
     scale = 1.0
     while 2.0 * scale * most * math.log2(float(most)) < 1 << FIXED_BITS:
         scale *= 2.0
-    band = GINI_BAND if kind == GINI else k + 2
-    words = (k + per_word - 1) // per_word
-    return Format(bit_length(n - 1), width, per_word, words, largest + 1, k * (largest + 1) + most + 1, scale, band)
+    band = GINI_BAND if kind == GINI else 2 * k + 3
+    stride, classes = largest + 1, most + 1
+    return Format(bit_length(n - 1), (k + 4) // 4, stride, classes, classes + k * stride + 1, scale, band)
 
 
 @kernel
 def work_space(n: int, k: int, group: int, chunk: int, kind: int, form: Format) -> Work:
     """Uninitialised arrays for ``group`` tables in ``chunk`` directions each."""
     lanes = group * chunk
+    entropy = 0 if kind == GINI else 1
     return Work(
-        np.empty((k, chunk), np.int32), np.empty(lanes, np.int32), np.empty((n, lanes), np.int32),
-        np.empty((n, lanes), np.int32), np.empty(lanes, np.int32), np.empty((form.words, group * n), np.int64),
-        np.empty((form.words, lanes), np.int64), np.empty(lanes, np.int32), np.empty(lanes, np.int32),
-        np.empty((k, lanes), np.int32), np.empty(lanes, np.int32), np.empty(lanes, np.int32),
-        np.empty(lanes, np.int32), np.empty(lanes, np.int32), np.empty(lanes, np.int32),
-        np.empty(0 if kind == GINI else group * form.own, np.int32),
+        np.empty((chunk, k + 1), np.int64), np.empty((n, lanes), np.int32), np.empty((n, lanes), np.int32),
+        np.empty(lanes, np.int32), np.empty((form.words, group * n), np.uint64),
+        np.empty((form.words, lanes), np.uint64), np.empty((form.words, lanes), np.uint64),
+        np.empty(lanes, np.uint64), np.empty(lanes, np.uint64), np.empty(lanes, np.int32),
+        np.empty((k + 2, n), np.int32), np.empty((2, k), np.int64),
+        np.empty(entropy * form.classes, np.int32), np.empty(entropy * form.own, np.int32),
     )  # fmt: skip

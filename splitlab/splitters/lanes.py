@@ -5,23 +5,27 @@ Glossary
 lane     one (table, direction); about 256 lanes are worked on together, so that the inner loops are plain passes
          over arrays of 32-bit integers, which the compiler turns into vector instructions. With few classes the
          lanes of several tables are put side by side; with many the directions come in chunks.
-key      what a row is sorted by in a lane: floor(2^s share) above, the row's number below, in one int32. Equal
-         shares are equal floats, so they tie and go by row number, as in the plain version. Different shares of
-         rows of at most S examples differ by at least 1 / S^2 >= 2 / 2^s: their floors differ too, the same way.
-word     a row's class counts packed into an int64, each class in as many bits as the largest class total needs:
-         one addition takes up to 63 / bits classes of a row into a prefix, and nothing carries over.
+key      what a row is sorted by in a lane: floor(2^s share) above, the row's number below, in one int32, s bits for
+         the one and 30 - s for the other. Shares are float32. Equal shares are equal floats, so they tie and go by
+         row number, as in the plain version. Different shares of rows of at most S examples differ by 1 / S^2 or
+         more, which is at least 2^-s + 2^-24 (``suits`` sees to that): their floors differ too, the same way.
+word     four 16-bit fields in a uint64: a row's size, then its class counts, in as many words as that takes. One
+         addition takes four of them into a prefix; no field exceeds N, so nothing carries over.
 value    an impurity in fixed point, int32, lower is better. Entropy: h_N(n_left) - sum h_i(l_i), where
-         h_u(l) = l log2 l + (u - l) log2(u - l) is looked up in one table per class, each entry rounded to half a
-         unit. Gini: -(sum l^2 / n_left + sum r^2 / n_right), float32 on exact integers.
+         h_u(l) = l log2 l + (u - l) log2(u - l) is looked up in one table per class, two roundings of half a unit
+         to each. Gini: -(sum l^2 / n_left + sum r^2 / n_right), float32 on exact integers.
 
 Values only select: every split whose value is within the rounding error of the least one is compared again in
 float64, in the order of the plain version and by its rule. So the selected split is that of the plain version.
 
-Indices into rows and terms are unsigned, since a signed one has to be tested for being negative (which is a fifth of
-the time for entropy).
+Two habits of the compiler matter here. Indices into rows and terms are unsigned, since a signed one has to be tested
+for being negative (a fifth of the time for entropy). And work is done by the group, not by the table: taking an array
+out of a tuple or slicing it costs an atomic count of references each time, a third of the time for 3 classes.
 
-Cost per direction: about (log2 n)^2 / 4 compare-exchanges per row to sort, k steps per cut to sweep, nearly all in
-vector instructions.
+Cost per direction: about (log2 n)^2 / 4 compare-exchanges per row to sort, nearly all in vector instructions; per cut
+(k + 1) / 4 look-ups of rows, and a few vector instructions for each of those (Gini) or k + 1 more look-ups (entropy).
+Against the plain loop this is 5 times faster with 7 or more classes, and 1.7 to 4 times with 3, where preparing a table
+takes longer than splitting it.
 """
 
 from __future__ import annotations
@@ -36,12 +40,16 @@ from splitlab.splitters.lane_format import (
     LANES,
     Format,
     Ints32,
+    Words,
     Work,
     bit_length,
     format_of,
     work_space,
 )
 from splitlab.splitters.sweep import margins
+
+ONE, TWO, THREE = np.uint64(16), np.uint64(32), np.uint64(48)  # shifts of the fields of a word
+FIELD = np.uint64(0xFFFF)
 
 
 @kernel
@@ -70,204 +78,229 @@ def sort_lanes(keys: Ints32, lanes: int) -> None:
 
 
 @kernel
-def write_keys(table: Ints, sizes: Ints, inside: Ints32, part: Ints32, keys: Ints32, start: int, here: int) -> None:
+def write_keys(columns: Ints32, members: Ints, keys: Ints32, start: int, here: int) -> None:
     """The keys of one table's rows in its ``here`` lanes from ``start`` on."""
-    n, k = table.shape
+    k, n = columns.shape[0] - 2, columns.shape[1]
     bits = np.int32(bit_length(n - 1))
-    scale = float(1 << (FIXED_BITS - bits))
-    for v in range(n):
-        for d in range(here):
-            part[d] = 0
-        for i in range(k):
-            count = np.int32(table[v, i])
-            for d in range(here):
-                part[d] += count & inside[i, d]
-        for d in range(here):
-            share = np.float64(part[d]) / sizes[v]
-            keys[v, start + d] = (np.int32(share * scale) << bits) | np.int32(v)
-
-
-@kernel
-def add_rows(word: Ints, keys: Ints32, j: int, mask: np.int32, base: Ints32, rows: Ints, lanes: int) -> None:
-    """Take row number j of every lane's order into the lane's prefix."""
-    for lane in range(lanes):
-        word[lane] += rows[np.uint64(base[lane] + (keys[j, lane] & mask))]
-
-
-@kernel
-def add_squares(
-    word: Ints, shift: int, ones: int, totals: Ints32, n_left: Ints32, sums: Ints32, cross: Ints32, lanes: int
-) -> None:
-    """Take one class of the prefixes into n_left, sum l^2 and sum u l."""
-    for lane in range(lanes):
-        count = np.int32((word[lane] >> shift) & ones)
-        n_left[lane] += count
-        sums[lane] += count * count
-        cross[lane] += totals[lane] * count
-
-
-@kernel
-def add_terms(
-    word: Ints,
-    shift: int,
-    ones: int,
-    terms: Ints32,
-    base: Ints32,
-    offset: int,
-    n_left: Ints32,
-    sums: Ints32,
-    lanes: int,
-) -> None:
-    """Take one class of the prefixes into n_left and sum h_i(l_i)."""
-    for lane in range(lanes):
-        count = np.int32((word[lane] >> shift) & ones)
-        n_left[lane] += count
-        sums[lane] += terms[np.uint64(base[lane] + offset + count)]
-
-
-@kernel
-def gini_sweep(k: int, form: Format, work: Work, lanes: int) -> None:
-    """Values of all cuts for Gini, with sum r^2 = sum u^2 - 2 sum u l + sum l^2."""
-    keys, values, least, word, rows = work.keys, work.values, work.least, work.word, work.rows
-    n_left, sums, cross, squares, sizes = work.n_left, work.sums, work.cross, work.squares, work.sizes
-    mask, ones = np.int32((1 << form.bits) - 1), (1 << form.width) - 1
-    for j in range(keys.shape[0] - 1):
-        for q in range(form.words):
-            add_rows(word[q], keys, j, mask, work.row_base, rows[q], lanes)
-        for lane in range(lanes):
-            n_left[lane], sums[lane], cross[lane] = 0, 0, 0
-        for i in range(k):
-            shift = form.width * (i % form.per_word)
-            add_squares(word[i // form.per_word], shift, ones, work.totals[i], n_left, sums, cross, lanes)
-        for lane in range(lanes):
-            left = np.float32(sums[lane]) / np.float32(n_left[lane])
-            rest = np.float32(squares[lane] - 2 * cross[lane] + sums[lane])
-            right = rest / np.float32(sizes[lane] - n_left[lane])
-            value = np.int32((left + right) * (np.float32(-(1 << FIXED_BITS)) / np.float32(sizes[lane])))
-            values[j, lane] = value
-            least[lane] = min(least[lane], value)
-
-
-@kernel
-def entropy_sweep(k: int, form: Format, work: Work, lanes: int) -> None:
-    """Values of all cuts for entropy."""
-    keys, values, least, word, rows = work.keys, work.values, work.least, work.word, work.rows
-    n_left, sums, terms, base = work.n_left, work.sums, work.terms, work.term_base
-    mask, ones = np.int32((1 << form.bits) - 1), (1 << form.width) - 1
-    for j in range(keys.shape[0] - 1):
-        for q in range(form.words):
-            add_rows(word[q], keys, j, mask, work.row_base, rows[q], lanes)
-        for lane in range(lanes):
-            n_left[lane], sums[lane] = 0, 0
-        for i in range(k):
-            shift = form.width * (i % form.per_word)
-            add_terms(word[i // form.per_word], shift, ones, terms, base, i * form.stride, n_left, sums, lanes)
-        for lane in range(lanes):
-            value = terms[np.uint64(base[lane] + k * form.stride + n_left[lane])] - sums[lane]
-            values[j, lane] = value
-            least[lane] = min(least[lane], value)
-
-
-@kernel
-def fill_terms(terms: Ints32, start: int, total: int, scale: float, lookup: Floats) -> None:
-    """h_total(l) for l = 0..total in fixed point, from ``start`` on."""
-    for x in range(total + 1):
-        terms[start + x] = np.int32(scale * (lookup[x] + lookup[total - x]) + 0.5)
-
-
-@kernel
-def fill_subsets(inside: Ints32, subset: Ints, size: int, count: int) -> int:
-    """Write the next ``count`` directions into ``inside`` (k, count).
-
-    ``subset`` and ``size`` say where the walk stands; the new size is returned.
-    """
-    k = inside.shape[0]
-    for d in range(count):
-        for i in range(k):
-            inside[i, d] = 0
-        for s in range(size):
-            inside[subset[s], d] = -1
-        size = next_direction(subset, size, k)
-    return size
-
-
-@kernel
-def load_table(
-    table: Ints, totals: Ints, n_total: int, g: int, kind: int, form: Format, work: Work, lookup: Floats
-) -> None:
-    """Pack the rows of table number g of the group, and look its terms up."""
-    n, k = table.shape
-    rows, terms = work.rows, work.terms
-    for v in range(n):
-        for q in range(form.words):
-            rows[q, g * n + v] = 0
-        for i in range(k):
-            rows[i // form.per_word, g * n + v] |= table[v, i] << (form.width * (i % form.per_word))
-    if kind != GINI:
-        for i in range(k):
-            fill_terms(terms, g * form.own + i * form.stride, totals[i], form.scale, lookup)
-        fill_terms(terms, g * form.own + k * form.stride, n_total, form.scale, lookup)
+    scale = np.float32(1 << (FIXED_BITS - bits))
+    for d in range(here):
+        for v in range(n):
+            columns[k + 1, v] = 0
+        for s in range(1, members[d, 0] + 1):
+            i = members[d, s]
+            for v in range(n):
+                columns[k + 1, v] += columns[i, v]
+        for v in range(n):
+            share = np.float32(columns[k + 1, v]) / np.float32(columns[k, v])
+            columns[k + 1, v] = (np.int32(share * scale) << bits) | np.int32(v)
+        for v in range(n):
+            keys[v, start + d] = columns[k + 1, v]
 
 
 @kernel
 def start_lanes(
-    table: Ints, sizes: Ints, totals: Ints, n_total: int, g: int, here: int, form: Format, work: Work
+    tables: Ints, sizes: Ints, first: int, count: int, here: int, columns: Ints32, members: Ints, keys: Ints32
 ) -> None:
-    """Empty prefixes, constants and unsorted keys in the ``here`` lanes of table number g."""
-    n, k = table.shape
-    start, stop = g * here, g * here + here
-    squares = 0
-    for i in range(k):
-        squares += totals[i] * totals[i]
-        for lane in range(start, stop):
-            work.totals[i, lane] = totals[i]
-    for q in range(form.words):
-        for lane in range(start, stop):
-            work.word[q, lane] = 0
-    for lane in range(start, stop):
-        work.row_base[lane], work.term_base[lane] = g * n, g * form.own
-        work.sizes[lane], work.squares[lane] = n_total, squares
-        work.least[lane] = 1 << FIXED_BITS
-    write_keys(table, sizes, work.inside, work.part, work.keys, start, here)
+    """Unsorted keys of ``count`` tables from number ``first`` on, each in ``here`` lanes."""
+    n, k = tables.shape[1:]
+    for g in range(count):
+        for v in range(n):
+            for i in range(k):
+                columns[i, v] = tables[first + g, v, i]
+            columns[k, v] = sizes[first + g, v]
+        write_keys(columns, members, keys, g * here, here)
 
 
 @kernel
-def prefix(table: Ints, keys: Ints32, lane: int, j: int, mask: np.int32, left: Ints) -> int:
+def pack_rows(tables: Ints, sizes: Ints, first: int, count: int, rows: Words) -> None:
+    """Pack the rows of a group of tables."""
+    n, k = tables.shape[1:]
+    for g in range(count):
+        for v in range(n):
+            packed = np.uint64(sizes[first + g, v])
+            for f in range(1, k + 1):
+                if f % 4 == 0:
+                    rows[f // 4 - 1, g * n + v] = packed
+                    packed = np.uint64(0)
+                packed |= np.uint64(tables[first + g, v, f - 1]) << np.uint64(16 * (f % 4))
+            rows[rows.shape[0] - 1, g * n + v] = packed
+
+
+@kernel
+def empty_prefixes(rows: Words, n: int, count: int, here: int, word: Words, whole: Words, base: Ints32) -> None:
+    """Prefixes without rows, and what the whole of each table is (Gini)."""
+    for q in range(rows.shape[0]):
+        for g in range(count):
+            total = np.uint64(0)
+            for v in range(n):
+                total += rows[q, g * n + v]
+            for lane in range(g * here, g * here + here):
+                word[q, lane], whole[q, lane], base[lane] = 0, total, g * n
+
+
+@kernel
+def add_rows(word: Words, keys: Ints32, mask: np.int32, base: Ints32, rows: Words, lanes: int) -> None:
+    """Take the row of every lane's key into the lane's prefix."""
+    for lane in range(lanes):
+        word[lane] += rows[np.uint64(base[lane] + (keys[lane] & mask))]
+
+
+@kernel
+def squares(word: np.uint64) -> np.uint64:
+    """Sum of the squares of the four fields."""
+    a, b, c, d = word & FIELD, word >> ONE & FIELD, word >> TWO & FIELD, word >> THREE
+    return a * a + b * b + c * c + d * d
+
+
+@kernel
+def add_squares(word: Words, whole: Words, left: Words, right: Words, lanes: int) -> None:
+    """Add the squares of one word's fields, of the prefixes and of what remains."""
+    for lane in range(lanes):
+        left[lane] += squares(word[lane])
+        right[lane] += squares(whole[lane] - word[lane])
+
+
+@kernel
+def gini_values(word: Words, whole: Words, left: Words, right: Words, values: Ints32, lanes: int) -> None:
+    """Values of one cut; the sums of squares hold those of the sizes, too."""
+    for lane in range(lanes):
+        n_left, n_total = np.int32(word[lane] & FIELD), np.int32(whole[lane] & FIELD)
+        n_right = n_total - n_left
+        shares = np.float32(np.int32(left[lane]) - n_left * n_left) / np.float32(n_left)
+        shares += np.float32(np.int32(right[lane]) - n_right * n_right) / np.float32(n_right)
+        values[lane] = np.int32(shares * (np.float32(-(1 << FIXED_BITS)) / np.float32(n_total)))
+
+
+@kernel
+def gini_sweep(form: Format, work: Work, lanes: int) -> None:
+    """Values of all cuts for Gini."""
+    mask = np.int32((1 << form.bits) - 1)
+    for j in range(work.keys.shape[0] - 1):
+        for lane in range(lanes):
+            work.left[lane], work.right[lane] = 0, 0
+        for q in range(form.words):
+            add_rows(work.word[q], work.keys[j], mask, work.base, work.rows[q], lanes)
+            add_squares(work.word[q], work.whole[q], work.left, work.right, lanes)
+        gini_values(work.word[0], work.whole[0], work.left, work.right, work.values[j], lanes)
+
+
+@kernel
+def add_terms(
+    keys: Ints32, mask: np.int32, rows: Words, q: int, base: int, terms: Ints32,
+    a: int, b: int, c: int, d: int, values: Ints32, start: int, stop: int,
+) -> None:  # fmt: skip
+    """Take one word's fields into the values of all cuts of one table; a, b, c, d are where their terms begin."""
+    at_a, at_b, at_c, at_d = np.uint64(a), np.uint64(b), np.uint64(c), np.uint64(d)
+    for lane in range(start, stop):
+        word = np.uint64(0)
+        for j in range(keys.shape[0] - 1):
+            word += rows[q, np.uint64(base + (keys[j, lane] & mask))]
+            two = terms[(word & FIELD) + at_a] + terms[(word >> ONE & FIELD) + at_b]
+            values[j, lane] += two + terms[(word >> TWO & FIELD) + at_c] + terms[(word >> THREE) + at_d]
+
+
+@kernel
+def add_two_terms(
+    keys: Ints32, mask: np.int32, rows: Words, q: int, base: int, terms: Ints32,
+    a: int, b: int, values: Ints32, start: int, stop: int,
+) -> None:  # fmt: skip
+    """The same for a word whose upper two fields are empty."""
+    at_a, at_b = np.uint64(a), np.uint64(b)
+    for lane in range(start, stop):
+        word = np.uint64(0)
+        for j in range(keys.shape[0] - 1):
+            word += rows[q, np.uint64(base + (keys[j, lane] & mask))]
+            values[j, lane] += terms[(word & FIELD) + at_a] + terms[(word >> ONE) + at_b]
+
+
+@kernel
+def fill_terms(terms: Ints32, start: int, total: int, sign: np.int32, fixed: Ints32) -> None:
+    """h_total(l) for l = 0..total with a sign, from ``start`` on; ``fixed`` is x log2 x in fixed point."""
+    for x in range(total + 1):
+        terms[start + x] = sign * (fixed[x] + fixed[total - x])
+
+
+@kernel
+def entropy_sweep(
+    totals: Ints, n_total: Ints, first: int, count: int, here: int, form: Format,
+    keys: Ints32, rows: Words, fixed: Ints32, terms: Ints32, values: Ints32,
+) -> None:  # fmt: skip
+    """Values of all cuts of a group of tables for entropy. Look-ups go one by one, so lanes do not help here."""
+    k, mask, empty = totals.shape[1], np.int32((1 << form.bits) - 1), form.own - 1
+    terms[empty] = 0
+    values[:] = 0
+    for g in range(count):
+        fill_terms(terms, 0, n_total[first + g], np.int32(1), fixed)
+        for i in range(k):
+            fill_terms(terms, form.classes + i * form.stride, totals[first + g, i], np.int32(-1), fixed)
+        base, start = g * keys.shape[0], g * here
+        for q in range(form.words):
+            at = form.classes + (4 * q - 1) * form.stride  # of the word's first class; word 0 begins with the size
+            a = at if q else 0
+            if 4 * q + 1 < k:
+                b, c = at + form.stride, at + 2 * form.stride
+                d = c + form.stride if 4 * q + 2 < k else empty
+                add_terms(keys, mask, rows, q, base, terms, a, b, c, d, values, start, start + here)
+            else:
+                b = at + form.stride if 4 * q < k else empty
+                add_two_terms(keys, mask, rows, q, base, terms, a, b, values, start, start + here)
+
+
+@kernel
+def find_least(values: Ints32, least: Ints32, lanes: int) -> None:
+    """The least value of every lane."""
+    for lane in range(lanes):
+        least[lane] = 1 << FIXED_BITS
+    for j in range(values.shape[0] - 1):
+        for lane in range(lanes):
+            least[lane] = min(least[lane], values[j, lane])
+
+
+@kernel
+def list_directions(members: Ints, subset: Ints, size: int, count: int) -> int:
+    """Write the next ``count`` directions into ``members``; the size at which the walk stands is returned."""
+    for d in range(count):
+        members[d, 0] = size
+        for s in range(size):
+            members[d, s + 1] = subset[s]
+        size = next_direction(subset, size, subset.size)
+    return size
+
+
+@kernel
+def prefix(rows: Words, base: int, keys: Ints32, lane: int, j: int, mask: np.int32, left: Ints) -> np.int64:
     """Class counts of the rows up to cut j of a lane, into ``left`` (k,); returns their sum."""
-    n_left = 0
-    for i in range(left.size):
-        left[i] = 0
-    for c in range(j + 1):
-        row = keys[c, lane] & mask
-        for i in range(left.size):
-            left[i] += table[row, i]
-            n_left += table[row, i]
+    n_left = np.int64(0)
+    for q in range(rows.shape[0]):
+        word = np.uint64(0)
+        for c in range(j + 1):
+            word += rows[q, np.uint64(base + (keys[c, lane] & mask))]
+        if q == 0:
+            n_left += np.int64(word & FIELD)
+        for f in range(q == 0, min(4, left.size + 1 - 4 * q)):
+            left[4 * q + f - 1] = np.int64(word >> np.uint64(16 * f) & FIELD)
     return n_left
 
 
 @kernel
 def select(
-    table: Ints, totals: Ints, n_total: int, kind: int, form: Format, work: Work, start: int, stop: int,
-    best: float, side: Bools, lookup: Floats,
+    totals: Ints, n_total: int, kind: int, limit: int, rows: Words, base: int, mask: np.int32, start: int, stop: int,
+    keys: Ints32, values: Ints32, least: Ints32, left: Ints, before: Ints, best: float, side: Bools, lookup: Floats,
 ) -> float:  # fmt: skip
-    """Compare the splits near the least value again in float64, direction by direction, cut by cut.
+    """Compare the splits of values up to ``limit`` again in float64, direction by direction, cut by cut.
 
     ``best`` is the impurity of the split in ``side`` (inf at first). Both are replaced by a strictly better one; the
     best impurity is returned.
     """
-    keys, values, least = work.keys, work.values, work.least
-    mask = np.int32((1 << form.bits) - 1)
-    limit = least[start]
+    for i in range(before.size):
+        before[i] = 0
     for lane in range(start, stop):
-        limit = min(limit, least[lane])
-    left, before = np.zeros(totals.size, np.int64), np.zeros(totals.size, np.int64)
-    for lane in range(start, stop):
-        if least[lane] > limit + form.band:
+        if least[lane] > limit:
             continue
         for j in range(keys.shape[0] - 1):
-            if values[j, lane] > limit + form.band:
+            if values[j, lane] > limit:
                 continue
-            n_left = prefix(table, keys, lane, j, mask, left)
+            n_left = int(prefix(rows, base, keys, lane, j, mask, left))
             again = True  # many directions lead to the same split: one comparison will do
             for i in range(left.size):
                 again = again and left[i] == before[i]
@@ -283,13 +316,33 @@ def select(
 
 
 @kernel
+def select_all(
+    totals: Ints, n_total: Ints, kind: int, first: int, count: int, here: int, form: Format, work: Work,
+    best: Floats, masks: Bools, lookup: Floats,
+) -> None:  # fmt: skip
+    """Select among the splits of a group of tables."""
+    keys, values, least, rows = work.keys, work.values, work.least, work.rows
+    left, before = work.prefixes[0], work.prefixes[1]
+    mask = np.int32((1 << form.bits) - 1)
+    for g in range(count):
+        start, t = g * here, first + g
+        limit = least[start]
+        for lane in range(start, start + here):
+            limit = min(limit, least[lane])
+        best[g] = select(
+            totals[t], n_total[t], kind, limit + form.band, rows, g * masks.shape[1], mask, start, start + here,
+            keys, values, least, left, before, best[g], masks[t], lookup,
+        )  # fmt: skip
+
+
+@kernel
 def hcc_lanes(tables: Ints, kind: int, masks: Bools, lookup: Floats) -> None:
     """HcC for tables that ``suits`` accepts: int64 (b, n, k) -> bool masks (b, n), written in place.
 
     ``lookup`` is x log2 x for x up to the largest total (entropy only).
     """
     b, n, k = tables.shape
-    totals, sizes, n_total = np.zeros((b, k), np.int64), np.zeros((b, n), np.int64), np.zeros(b, np.int64)
+    totals, sizes, n_total = np.empty((b, k), np.int64), np.empty((b, n), np.int64), np.empty(b, np.int64)
     for t in range(b):
         n_total[t] = margins(tables[t], sizes[t], totals[t])
     directions = (1 << (k - 1)) - 1
@@ -297,28 +350,27 @@ def hcc_lanes(tables: Ints, kind: int, masks: Bools, lookup: Floats) -> None:
     group = min(b, max(1, LANES // directions))
     form = format_of(totals, n_total, n, kind)
     work = work_space(n, k, group, chunk, kind, form)
-    subset, best = np.zeros(k, np.int64), np.empty(group)
+    for x in range(work.fixed.size):
+        work.fixed[x] = np.int32(form.scale * lookup[x] + 0.5)
+    subset, best = np.empty(k, np.int64), np.empty(group)
     for first in range(0, b, group):
         count = min(group, b - first)
-        for g in range(count):
-            best[g] = np.inf
-            load_table(tables[first + g], totals[first + g], n_total[first + g], g, kind, form, work, lookup)
+        best[:] = np.inf
+        pack_rows(tables, sizes, first, count, work.rows)
         subset[0], size = 0, 1
         for begin in range(0, directions, chunk):
             here = min(chunk, directions - begin)
             if directions > chunk or first == 0:
-                size = fill_subsets(work.inside, subset, size, here)
-            for g in range(count):
-                t = first + g
-                start_lanes(tables[t], sizes[t], totals[t], n_total[t], g, here, form, work)
+                size = list_directions(work.members, subset, size, here)
+            start_lanes(tables, sizes, first, count, here, work.columns, work.members, work.keys)
             sort_lanes(work.keys, count * here)
             if kind == GINI:
-                gini_sweep(k, form, work, count * here)
+                empty_prefixes(work.rows, n, count, here, work.word, work.whole, work.base)
+                gini_sweep(form, work, count * here)
             else:
-                entropy_sweep(k, form, work, count * here)
-            for g in range(count):
-                t = first + g
-                best[g] = select(
-                    tables[t], totals[t], n_total[t], kind, form, work, g * here, g * here + here,
-                    best[g], masks[t], lookup,
+                entropy_sweep(
+                    totals, n_total, first, count, here, form,
+                    work.keys, work.rows, work.fixed, work.terms, work.values,
                 )  # fmt: skip
+            find_least(work.values, work.least, count * here)
+            select_all(totals, n_total, kind, first, count, here, form, work, best, masks, lookup)
