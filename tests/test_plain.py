@@ -15,8 +15,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from splitlab.splitters import plain
-from splitlab.splitters.plain import SPLITTERS, impurity, split_impurity
+from splitlab.splitters.plain import common, impurity, principal, split_impurity
 
+# The splitters of the paper's experiments.
+PAPER = ("lca", "hcc", "pc", "pc_ext", "pc_counts", "pc_ext_counts", "sliq", "sliq_ext")
+SPLITTERS = {splitter: plain.SPLITTERS[splitter] for splitter in PAPER}
 IMPURITIES = ("gini", "entropy")
 Table = list[list[int]]
 both = pytest.mark.parametrize("name", IMPURITIES)
@@ -105,7 +108,7 @@ def authors_tables() -> list[dict[str, Any]]:
 
 def has_count_ties(table: Table) -> bool:
     """Do two merged rows differ by a constant vector? Then the authors' count scores tie up to rounding."""
-    merged, _ = plain._merge(table)
+    merged, _ = common.merge(table)
     return any(len({x - y for x, y in zip(a, b, strict=True)}) == 1 for a, b in combinations(merged, 2))
 
 
@@ -271,10 +274,10 @@ PRINCIPAL = [[40, 10, 10], [10, 40, 10], [20, 30, 10], [20, 15, 25], [10, 5, 45]
 
 
 def test_principal_component_example_axis_and_order() -> None:
-    scatter = plain._scatter(PRINCIPAL)
+    scatter = principal._scatter(PRINCIPAL)
     expected = [[10, -4.1667, -5.8333], [-4.1667, 14.1667, -10], [-5.8333, -10, 15.8333]]
     assert np.allclose(scatter, expected, atol=5e-5)
-    v = plain._top_eigenvector(scatter)
+    v = principal._top_eigenvector(scatter)
     assert v == pytest.approx([-0.1144, -0.6430, 0.7573], abs=5e-5)
     scores = [math.sumprod(v, p) if hasattr(math, "sumprod") else np.dot(v, p) for p in np.array(PRINCIPAL) / 60]
     assert scores == pytest.approx([-0.0572, -0.3215, -0.2334, 0.1167, 0.4953], abs=5e-5)
@@ -323,13 +326,13 @@ def test_credit_example() -> None:
 )
 def test_directions_of_hcc(monkeypatch: pytest.MonkeyPatch, k: int, expected: list[tuple[int, ...]]) -> None:
     seen = []
-    share_order = plain._share_order
+    share_order = common.share_order
 
     def record(rows: Table, classes: Sequence[int]) -> list[int]:
         seen.append(tuple(classes))
         return share_order(rows, classes)
 
-    monkeypatch.setattr(plain, "_share_order", record)
+    monkeypatch.setattr(common, "share_order", record)
     plain.hcc([[1] * k, list(range(1, k + 1))], "gini")
     assert seen == expected
     assert len(seen) == 2 ** (k - 1) - 1
@@ -351,27 +354,27 @@ def test_ties_on_the_diagonal(name: str) -> None:
 
 
 def test_repeated_top_eigenvalue_is_fixed_by_the_first_projection() -> None:
-    v = plain._top_eigenvector(plain._scatter([[5, 0, 0], [0, 5, 0], [0, 0, 5]]))
+    v = principal._top_eigenvector(principal._scatter([[5, 0, 0], [0, 5, 0], [0, 0, 5]]))
     assert v == pytest.approx([2 / math.sqrt(6), -1 / math.sqrt(6), -1 / math.sqrt(6)], abs=1e-12)
     apart = [[1.0, 0, 0], [0, 2.0, 0], [0, 0, 2.0]]  # e_0 has no projection
-    assert plain._top_eigenvector(apart) == pytest.approx([0, 1, 0], abs=1e-12)
+    assert principal._top_eigenvector(apart) == pytest.approx([0, 1, 0], abs=1e-12)
 
 
 def test_sign_of_the_eigenvector() -> None:
-    assert plain._top_eigenvector([[1.0, -1.0], [-1.0, 1.0]])[0] > 0  # equal magnitudes: the first is positive
-    assert plain._top_eigenvector([[1.0, -2.0], [-2.0, 4.0]])[1] > 0  # else the largest
-    assert plain._top_eigenvector([[1.0, -1.0], [-1.0, 1.0 + 1e-11]])[0] > 0  # equal up to 1e-9
+    assert principal._top_eigenvector([[1.0, -1.0], [-1.0, 1.0]])[0] > 0  # equal magnitudes: the first is positive
+    assert principal._top_eigenvector([[1.0, -2.0], [-2.0, 4.0]])[1] > 0  # else the largest
+    assert principal._top_eigenvector([[1.0, -1.0], [-1.0, 1.0 + 1e-11]])[0] > 0  # equal up to 1e-9
 
 
 def test_count_scores_of_rows_a_constant_apart_are_equal() -> None:
-    v = plain._top_eigenvector(plain._scatter([[2, 4, 4], [0, 2, 2], [5, 1, 0], [3, 0, 7]]))
-    scores = [sum(x * c for x, c in zip(v, plain._point(row, True), strict=True)) for row in ([2, 4, 4], [0, 2, 2])]
+    v = principal._top_eigenvector(principal._scatter([[2, 4, 4], [0, 2, 2], [5, 1, 0], [3, 0, 7]]))
+    scores = [sum(x * c for x, c in zip(v, principal._point(row, True), strict=True)) for row in ([2, 4, 4], [0, 2, 2])]
     assert scores[0] == scores[1]
 
 
 def test_merging_is_exact_adds_up_and_orders_by_probabilities() -> None:
     rows = [[1, 2, 3], [5, 1, 0], [2, 4, 6], [0, 3, 1], [500000, 500000, 0], [500004, 499996, 0]]
-    merged, members = plain._merge(rows)
+    merged, members = common.merge(rows)
     assert merged == [[0, 3, 1], [3, 6, 9], [500000, 500000, 0], [500004, 499996, 0], [5, 1, 0]]
     assert members == [[3], [0, 2], [4], [5], [1]]
 
