@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from splitlab.impurity import NAMES, code, lookup_table
 from splitlab.montecarlo.config import Cell
 from splitlab.montecarlo.timing import Job, Tables, compiled_job, draw_tables, elapsed
-from splitlab.splitters import names
+from splitlab.splitters import serving
 from splitlab.splitters.hypercube import hcc_plain
 
 SEED = 2018
@@ -124,10 +124,10 @@ def fit(values: ArrayLike, times: ArrayLike, base: float = 0.0) -> Fit:
 
 
 def every_splitter(cells: Iterable[Cell]) -> Iterator[Subject]:
-    """All splitters and impurities in these cells; HcC's plain loop right after its kernel."""
+    """All splitters that serve these cells, and all impurities; HcC's plain loop right after its kernel."""
     for cell in cells:
         for impurity in NAMES:
-            for splitter in names():
+            for splitter in serving(cell.n, cell.k):
                 yield Subject(KERNEL, splitter, impurity, cell)
                 if splitter == "hcc":
                     yield Subject(PLAIN, splitter, impurity, cell)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from splitlab.contingency import as_counts, proportional_groups, reduce_table
+from splitlab.contingency import as_counts, proportional_groups, reduce_table, show
 from splitlab.impurity import code, score, weighted_impurity
-from splitlab.splitters.registry import Splitter, get, refuse_hopeless, split_batch
+from splitlab.splitters.registry import NEEDS_DIRECTION, Splitter, along, get, refuse_hopeless, split_batch
+
+LARGEST_ENTRY = 1e100  # of a direction: far from overflow in d . A[v]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +35,13 @@ class Split:
     gain: float
 
 
-def split(table: ArrayLike, impurity: str = "gini", splitter: str = "hcc") -> Split:
+def split(
+    table: ArrayLike,
+    impurity: str = "gini",
+    splitter: str = "hcc",
+    direction: ArrayLike | None = None,
+    collapsed: bool = False,
+) -> Split:
     """Split the values of a nominal attribute into two groups of small impurity.
 
     Parameters
@@ -43,6 +53,12 @@ def split(table: ArrayLike, impurity: str = "gini", splitter: str = "hcc") -> Sp
         What is minimised.
     splitter : str
         A name of ``splitlab.splitters()``.
+    direction : array_like, shape (k,)
+        For ``splitter="direction"`` only, and needed there: one finite number d_i per class of ``table``. The values
+        v are ordered by (d . A[v]) / |v|, and the best prefix is taken (Algorithm 1 of the paper, B_d).
+    collapsed : bool
+        Choose the prefix by the impurity of the table collapsed to the two columns d . A[v] and (1-d) . A[v] (A_d);
+        the d_i are from 0 to 1 then.
 
     Returns
     -------
@@ -53,20 +69,26 @@ def split(table: ArrayLike, impurity: str = "gini", splitter: str = "hcc") -> Sp
     Raises
     ------
     ValueError, TypeError
-        The table, impurity or splitter is not one; or the splitter would take hopelessly long.
+        The table, impurity, splitter or direction is not one; or the splitter would take hopelessly long.
 
     Examples
     --------
     >>> s = split([[0, 1], [1, 0], [3, 2]])
     >>> s.left.tolist(), round(s.impurity, 4), round(s.gain, 4)
     ([True, False, False], 2.6667, 0.1088)
+    >>> split([[4, 0, 1], [0, 3, 2], [1, 4, 4]], splitter="direction", direction=[1, 0, 0.5]).left.tolist()
+    [False, True, True]
     """
     counts = as_counts(table)
     for option, given in (("impurity", impurity), ("splitter", splitter)):
         if not isinstance(given, str):
             raise TypeError(f"{option}: {given!r} is not a name; write it as text")
-    kind, entry = code(impurity), get(splitter)
-    reduced = reduce_table(counts)
+    kind, entry, reduced = code(impurity), get(splitter), reduce_table(counts)
+    if entry.name == "direction":
+        entry = along(_as_direction(direction, counts.shape[1], collapsed)[reduced.columns], collapsed)
+    elif direction is not None or collapsed:
+        name = "direction" if direction is not None else "collapsed"
+        raise ValueError(f"{name}: goes with splitter 'direction' only; the splitter is {splitter!r}")
     left = reduced.expand(_split_reduced(reduced.counts, kind, entry))
     value = float(score(counts[None], left[None], kind)[0])
     gain = (weighted_impurity(counts.sum(axis=0), impurity) - value) / float(counts.sum())
@@ -81,3 +103,27 @@ def _split_reduced(counts: NDArray[np.int64], kind: int, entry: Splitter) -> NDA
         return np.arange(n) < (1 if n > 1 else 0)
     refuse_hopeless(entry, n, k)
     return split_batch(entry, counts[None], kind)[0]
+
+
+def _as_direction(direction: Any, k: int, collapsed: bool) -> NDArray[np.float64]:
+    """Check a direction for tables of k classes."""
+    if direction is None:
+        raise ValueError(f"splitter: 'direction' cannot go without: {NEEDS_DIRECTION}")
+    scalar = not hasattr(direction, "__iter__") or getattr(direction, "ndim", 1) == 0
+    if scalar or isinstance(direction, (str, bytes, Mapping, Set)):
+        raise TypeError(f"direction: got {show(direction)}; give a list of numbers, one per class")
+    entries = [_entry(i, x, collapsed) for i, x in enumerate(direction)]
+    if len(entries) != k:
+        raise ValueError(f"direction: has {len(entries)} entries, and the table has {k} columns (classes)")
+    return np.array(entries)
+
+
+def _entry(i: int, x: Any, collapsed: bool) -> float:
+    entry = f"direction: entry {i} is {show(x)}"
+    if not isinstance(x, (int, float, np.integer, np.floating)) or isinstance(x, bool):
+        raise TypeError(f"{entry} ({type(x).__name__}); it must be a number")
+    if not -LARGEST_ENTRY <= x <= LARGEST_ENTRY:
+        raise ValueError(f"{entry}; it must be a finite number of at most 1e100")
+    if collapsed and not 0 <= x <= 1:
+        raise ValueError(f"{entry}; for a collapsed table it must be from 0 to 1")
+    return float(x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -80,6 +81,9 @@ def _add_split(commands: argparse._SubParsersAction[Parser]) -> None:
     split.add_argument("file", type=Path, metavar="FILE.csv", help="one row per value, one column per class")
     split.add_argument("--splitter", default="hcc")
     split.add_argument("--impurity", default="gini")
+    direction = "for --splitter direction: one number per class (--direction=-1,0,2 where it begins with a minus)"
+    split.add_argument("--direction", type=numbers, metavar="1,0,0.5", help=direction)
+    split.add_argument("--collapsed", action="store_true", help="choose the prefix by the table collapsed along it")
 
 
 def whole(text: str) -> int:
@@ -88,6 +92,14 @@ def whole(text: str) -> int:
     if not (digits.isascii() and digits.isdigit() and len(digits) < 19 and (digits == "0" or digits[0] != "0")):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number; write plain digits, such as 10000")
     return int(text)
+
+
+def numbers(text: str) -> list[float]:
+    """Decimal numbers between commas."""
+    for part in text.split(","):
+        if not re.fullmatch(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*", part):
+            raise argparse.ArgumentTypeError(f"{part!r} is not a number; write one per class, such as 1,0,0.5")
+    return [float(part) for part in text.split(",")]
 
 
 def run_command(args: argparse.Namespace) -> int:
@@ -163,7 +175,7 @@ def split_command(args: argparse.Namespace) -> int:
 
     table = read_table(args.file)
     try:
-        found = split(table.counts, args.impurity, args.splitter)
+        found = split(table.counts, args.impurity, args.splitter, args.direction, args.collapsed)
     except ValueError as error:
         raise ValueError(f"{args.file}: {error}") from None
     labels = table.values or tuple(f"row {v}" for v in range(len(table.counts)))

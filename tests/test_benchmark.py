@@ -16,7 +16,7 @@ from scripts.bench_kernels import KERNEL, PLAIN, Growth, Subject, exponent_frame
 from scripts.bench_processes import children, compilation, config, small_cell
 from scripts.bench_report import Target, comparison, geometric_mean, ratios
 from splitlab.montecarlo.config import Cell
-from splitlab.splitters import names
+from splitlab.splitters import serving
 
 ROOT = Path(__file__).parents[1]
 KEY = ["code", "splitter", "impurity", "n", "k", "max_count"]
@@ -65,7 +65,7 @@ def test_every_splitter_impurity_and_cell_is_timed_once(quick: tuple[Path, str])
     assert (frame["microseconds"] > 0).all()
     assert (frame["median"] >= frame["microseconds"]).all()
     cells = frame[frame["code"] == KERNEL].groupby(["impurity", "n", "k"])["splitter"].agg(set)
-    assert sum(found == set(names()) for found in cells) == 2 * 4
+    assert sum(found == set(serving(n, k)) for (_, n, k), found in cells.items()) == 2 * 4
     plain = frame[frame["code"] == PLAIN]
     assert set(plain["splitter"]) == {"hcc"}
     assert len(plain) == len(pd.read_csv(quick[0] / "hcc.csv")) == 2 * 4

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import splitlab
-from splitlab.splitters import names
+from splitlab.splitters import serving
 from tests.tables import optimum, random_tables
 
 BOTH = ["gini", "entropy"]
-ALL = names()
+ALL = serving(12, 3)
 
 
 def check(table: object, impurity: str, splitter: str) -> splitlab.Split:

@@ -11,10 +11,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from math import log2
 from typing import Any
+
+
+def _any_size(n: int, k: int) -> str | None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,13 @@ class Splitter:
     nanoseconds : callable
         Rough time on one core for one table and one impurity as a function of (n, k): sizes work items and
         lets absurd requests be refused; no more than an order of magnitude is asked of it.
-    options : tuple of bool
+    options : tuple
         Further arguments of the kernel, by which variants of one family differ.
+    builds_on : tuple of str
+        Further files of this folder, besides its own and those that many share, whose code the kernel uses.
+    limit : callable
+        Why tables of n values and k classes cannot be split and what can be done instead, as a function of
+        (n, k); None where they can, at whatever cost.
     """
 
     name: str
@@ -49,7 +58,9 @@ class Splitter:
     source: str
     kernel_path: str = field(repr=False)
     nanoseconds: Callable[[int, int], float] = field(repr=False, compare=False)
-    options: tuple[bool, ...] = field(default=(), repr=False)
+    options: tuple[Any, ...] = field(default=(), repr=False)
+    builds_on: tuple[str, ...] = field(default=(), repr=False)
+    limit: Callable[[int, int], str | None] = field(default=_any_size, repr=False, compare=False)
 
     def kernel(self) -> Callable[..., None]:
         """Import the compiled function (this loads numba)."""
@@ -59,7 +70,7 @@ class Splitter:
     def source_files(self) -> tuple[str, ...]:
         """The files, relative to the package, whose code decides what this splitter returns."""
         own = self.kernel_path.split(":")[0].removeprefix("splitlab.").replace(".", "/") + ".py"
-        shared = ("directions", "eigen", "lane_format", "lanes", "sweep")
+        shared = ("directions", "eigen", "lane_format", "lanes", "sweep", *self.builds_on)
         return ("impurity.py", *(f"splitters/{name}.py" for name in shared), own)
 
 
@@ -79,16 +90,48 @@ def _sliq(n: int, k: int) -> float:
     return 1.5 * n * n * k
 
 
+def _ova(n: int, k: int) -> float:
+    return k * _sweep(n, k)
+
+
+def _balanced(n: int, k: int) -> float:
+    return 2.0 * _sweep(n, k) + min(2.0 * n * k * k, 50.0 * 2.0 ** min(k / 2, 900))  # for N of about 4 n k
+
+
+def _twoing(n: int, k: int) -> float:
+    return 2.0 * _hcc(n, k)
+
+
+def _flip_flop(n: int, k: int) -> float:
+    return 500.0 + 5.0 * (_sweep(n, k) + _sweep(k, 2))
+
+
+def _two_classes(n: int, k: int) -> str | None:
+    return None if k == 2 else "it is for two classes only; choose 'hcc' or 'twoing'"
+
+
+NEEDS_DIRECTION = (
+    "it needs a direction, which only splitlab.split(..., direction=[...]) and `splitlab split --direction` take"
+)
+
+
+def _needs_direction(n: int, k: int) -> str | None:
+    return NEEDS_DIRECTION
+
+
 PAPER = "Laber, Molinaro, Pereira (ICML 2018)"
 COPPERSMITH = "Coppersmith, Hong, Hosking (DMKD 1999)"
 NO_GUARANTEE = "none"
 PC_COST = "n k^2 + k^3 + n log n"
+LCA_RATIOS = "2 (Gini), 3 (entropy), 3 + sqrt 3 (class C)"
+CART = "Breiman, Friedman, Olshen, Stone (CART, 1984)"
+DIRECTED = ("hypercube", "principal", "subset_sums")  # what directed.py is built on
 
 SPLITTERS: tuple[Splitter, ...] = (
     Splitter(
         name="lca",
         title="LCA",
-        guarantee="2 (Gini), 3 (entropy), 3 + sqrt 3 (class C)",
+        guarantee=LCA_RATIOS,
         cost="n k + n log n",
         source=f"{PAPER}, section 4",
         kernel_path="splitlab.splitters.hypercube:lca",
@@ -163,6 +206,90 @@ SPLITTERS: tuple[Splitter, ...] = (
         options=(False,),
         nanoseconds=_sliq,
     ),
+    Splitter(
+        name="ova",
+        title="OvA",
+        guarantee=f"{LCA_RATIOS}; never worse than LCA",
+        cost="k n (k + log n)",
+        source=f"{PAPER}: B_d for every single class",
+        kernel_path="splitlab.splitters.directed:ova",
+        nanoseconds=_ova,
+        builds_on=DIRECTED,
+    ),
+    Splitter(
+        name="balanced",
+        title="Balanced",
+        guarantee="2 (entropy)",
+        cost="n k + n log n + min(k N, 2^(k/2))",
+        source=f"{PAPER}: B_d for the set of classes closest to half of the examples",
+        kernel_path="splitlab.splitters.directed:balanced",
+        nanoseconds=_balanced,
+        builds_on=DIRECTED,
+    ),
+    Splitter(
+        name="list_scheduling",
+        title="List scheduling",
+        guarantee=NO_GUARANTEE,
+        cost="n k + n log n + k log k",
+        source="Graham (SIAM J. Appl. Math. 1969), in place of the exact balance",
+        kernel_path="splitlab.splitters.directed:list_scheduling",
+        nanoseconds=_sweep,
+        builds_on=DIRECTED,
+    ),
+    Splitter(
+        name="twoing",
+        title="Twoing",
+        guarantee="optimal for k = 2",
+        cost="2^k n (k + log n)",
+        source=CART,
+        kernel_path="splitlab.splitters.collapsed:twoing",
+        options=(True,),
+        nanoseconds=_twoing,
+        builds_on=("directed", *DIRECTED),
+    ),
+    Splitter(
+        name="twoing_min",
+        title="Twoing (impurity)",
+        guarantee="optimal for k = 2",
+        cost="2^k n (k + log n)",
+        source=f"what {PAPER} and its program call twoing",
+        kernel_path="splitlab.splitters.collapsed:twoing",
+        options=(False,),
+        nanoseconds=_twoing,
+        builds_on=("directed", *DIRECTED),
+    ),
+    Splitter(
+        name="flip_flop",
+        title="Flip-flop",
+        guarantee=f"{LCA_RATIOS}; never worse than LCA; optimal for k = 2",
+        cost="iterations (n k + n log n + k log k)",
+        source="Nadas, Nahamoo, Picheny, Powell (ICASSP 1991)",
+        kernel_path="splitlab.splitters.collapsed:flip_flop",
+        nanoseconds=_flip_flop,
+        builds_on=("directed", *DIRECTED),
+    ),
+    Splitter(
+        name="two_class",
+        title="Two classes",
+        guarantee="optimal; k = 2 only",
+        cost="n log n",
+        source=f"{CART}, Theorem 4.5",
+        kernel_path="splitlab.splitters.collapsed:two_class",
+        nanoseconds=_sweep,
+        builds_on=("directed", *DIRECTED),
+        limit=_two_classes,
+    ),
+    Splitter(
+        name="direction",
+        title="Direction",
+        guarantee=NO_GUARANTEE,
+        cost="n k + n log n",
+        source=f"{PAPER}: Algorithm 1 (B_d) for a direction of one's own",
+        kernel_path="splitlab.splitters.directed:along_direction",
+        nanoseconds=_sweep,
+        builds_on=DIRECTED,
+        limit=_needs_direction,
+    ),
 )
 
 # The longest that one table may take before a request is refused, in seconds.
@@ -195,14 +322,40 @@ def get(name: str) -> Splitter:
     raise ValueError(f"splitter: {name!r} is not known; {hint}")
 
 
-def refuse_hopeless(splitter: Splitter, n: int, k: int) -> None:
-    """ValueError with the estimate when one table of this size would take ``splitter`` too long."""
+def along(direction: Any, collapsed: bool) -> Splitter:
+    """The splitter ``direction`` with a direction, float64 (k,): B_d, or A_d when ``collapsed``."""
+    path = "splitlab.splitters.collapsed:collapsed_along" if collapsed else get("direction").kernel_path
+    return replace(get("direction"), kernel_path=path, options=(direction,), limit=_any_size)
+
+
+def refusal(splitter: Splitter, n: int, k: int) -> str | None:
+    """Why ``splitter`` is not run on tables of this size: it cannot split them, or one would take it too long."""
+    if reason := splitter.limit(n, k):
+        return f"splitter: {splitter.name!r} does not serve tables with n = {n}, k = {k}: {reason}"
     seconds = splitter.nanoseconds(n, k) / 1e9
     if seconds > LONGEST_TABLE:
-        raise ValueError(
+        return (
             f"splitter: {splitter.name!r} would take about {duration(seconds)} for one table with n = {n}, k = {k} "
             f"(cost {splitter.cost}); choose a cheaper splitter or fewer classes"
         )
+    return None
+
+
+def refuse_hopeless(splitter: Splitter, n: int, k: int) -> None:
+    """ValueError, saying why, when ``splitter`` is not run on tables of this size."""
+    if message := refusal(splitter, n, k):
+        raise ValueError(message)
+
+
+def serving(n: int, k: int) -> tuple[str, ...]:
+    """The names of the splitters that can be run on tables of this size.
+
+    Examples
+    --------
+    >>> set(serving(12, 2)) - set(serving(12, 3))
+    {'two_class'}
+    """
+    return tuple(s.name for s in SPLITTERS if not refusal(s, n, k))
 
 
 def duration(seconds: float) -> str:
