@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 PACKAGE = Path(__file__).parent
-KERNEL_SOURCES = ("_jit.py", "impurity.py", "splitters/*.py")
+KERNEL_SOURCES = ("_jit.py", "bounds.py", "impurity.py", "splitters/*.py")
 
 F = TypeVar("F", bound=Callable[..., Any])
 

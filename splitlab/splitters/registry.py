@@ -16,6 +16,8 @@ from importlib import import_module
 from math import log2
 from typing import Any
 
+from splitlab.splitters import costs
+
 
 @dataclass(frozen=True)
 class Splitter:
@@ -40,6 +42,8 @@ class Splitter:
         lets absurd requests be refused; no more than an order of magnitude is asked of it.
     options : tuple of bool
         Further arguments of the kernel, by which variants of one family differ.
+    builds_on : tuple of str
+        Further files of this folder, besides its own and those that many share, whose code the kernel uses.
     """
 
     name: str
@@ -50,6 +54,7 @@ class Splitter:
     kernel_path: str = field(repr=False)
     nanoseconds: Callable[[int, int], float] = field(repr=False, compare=False)
     options: tuple[bool, ...] = field(default=(), repr=False)
+    builds_on: tuple[str, ...] = field(default=(), repr=False)
 
     def kernel(self) -> Callable[..., None]:
         """Import the compiled function (this loads numba)."""
@@ -59,7 +64,7 @@ class Splitter:
     def source_files(self) -> tuple[str, ...]:
         """The files, relative to the package, whose code decides what this splitter returns."""
         own = self.kernel_path.split(":")[0].removeprefix("splitlab.").replace(".", "/") + ".py"
-        shared = ("directions", "eigen", "lane_format", "lanes", "sweep")
+        shared = ("directions", "eigen", "lane_format", "lanes", "sweep", *self.builds_on)
         return ("impurity.py", *(f"splitters/{name}.py" for name in shared), own)
 
 
@@ -79,7 +84,12 @@ def _sliq(n: int, k: int) -> float:
     return 1.5 * n * n * k
 
 
+def _exact(n: int, k: int) -> float:
+    return _sweep(n, k) if k == 2 else min(costs.exhaustive(n, k), costs.hyperplanes(n, k))
+
+
 PAPER = "Laber, Molinaro, Pereira (ICML 2018)"
+BURSHTEIN = "Burshtein, Della Pietra, Kanevsky, Nadas (Annals of Statistics 1992)"
 COPPERSMITH = "Coppersmith, Hong, Hosking (DMKD 1999)"
 NO_GUARANTEE = "none"
 PC_COST = "n k^2 + k^3 + n log n"
@@ -162,6 +172,36 @@ SPLITTERS: tuple[Splitter, ...] = (
         kernel_path="splitlab.splitters.sliq:descend",
         options=(False,),
         nanoseconds=_sliq,
+    ),
+    Splitter(
+        name="exhaustive",
+        title="Exhaustive",
+        guarantee="optimal",
+        cost="2^n k",
+        source="definition",
+        kernel_path="splitlab.splitters.exhaustive:exhaustive",
+        nanoseconds=costs.exhaustive,
+        builds_on=("principal",),
+    ),
+    Splitter(
+        name="hyperplanes",
+        title="Hyperplanes",
+        guarantee="optimal",
+        cost="n^(k-1) (n k + 2^k k)",
+        source=f"{BURSHTEIN}; {COPPERSMITH}",
+        kernel_path="splitlab.splitters.hyperplanes:hyperplanes",
+        nanoseconds=costs.hyperplanes,
+        builds_on=("exhaustive", "modular", "principal"),
+    ),
+    Splitter(
+        name="exact",
+        title="Exact",
+        guarantee="optimal",
+        cost="n log n (k = 2), else min(2^n k, n^(k-1) (n k + 2^k k))",
+        source="the cheapest of HcC (for two classes), Exhaustive and Hyperplanes",
+        kernel_path="splitlab.splitters.exact:exact",
+        nanoseconds=_exact,
+        builds_on=("costs", "exhaustive", "hypercube", "hyperplanes", "modular", "principal"),
     ),
 )
 
