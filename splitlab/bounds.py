@@ -306,6 +306,10 @@ def lower_bound(table: ArrayLike, impurity: str = "gini", seconds: float = 1.0) 
     ValueError, TypeError
         The table or impurity is not one.
 
+    Notes
+    -----
+    Of one's own impurity it is not checked that f is concave and 0 at 0 and 1, which the bounds rest on.
+
     Examples
     --------
     >>> lower_bound([[2, 1, 0], [0, 2, 1], [1, 0, 2]]).name

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from splitlab.impurity import NAMES, score
-from splitlab.splitters import get, refuse_hopeless, split_batch
+from splitlab.splitters import Splitter, get, refuse_hopeless, split_batch, warm
 from splitlab.splitters.exact import cheapest, merged_rows
 from splitlab.splitters.modular import PRIMES, determinant_sign, eliminate, independent_columns, inverse, primes_needed
 from tests.tables import optimum, random_tables
@@ -210,6 +211,19 @@ def test_exact_takes_the_cheapest_way_for_each_table() -> None:
     assert cheapest(random_tables(9, 24, 9, 7, 1)).tolist() == [1]
     assert cheapest(random_tables(9, 24, 2, 7, 1)).tolist() == [0]
     assert same(values("exact", tables, 0), values("hyperplanes", tables, 0), tables)
+
+
+def test_compiling_ahead_reaches_every_method(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    taken = set[int]()
+
+    def split(splitter: Splitter, tables: Table, kind: int) -> NDArray[np.bool_]:
+        taken.update(cheapest(tables).tolist())
+        return tables[:, :, 0] > 1
+
+    monkeypatch.setattr(warm, "split_batch", split)
+    monkeypatch.setattr(warm, "_mark", lambda _: tmp_path / "compiled")
+    warm._compile(get("exact"))
+    assert taken == {1, 2}
 
 
 def test_hopeless_requests_name_the_cost() -> None:

@@ -1,8 +1,8 @@
 """The true optimum by trying every split.
 
 Notation: rows with equal class probabilities are merged into one row a with the sum of their counts; m is the number
-of merged rows. Some optimal split keeps such rows together (hyperplanes.py has the proof), so 2^(m-1) - 1 splits of
-the merged rows, the last of which stays right, are all there is to try.
+of merged rows. Some optimal split keeps such rows together, as f is concave (hyperplanes.py has the proof), so
+2^(m-1) - 1 splits of the merged rows, the last of which stays right, are all there is to try.
 
 They are walked in the order of the reflected Gray code, one row moved per step, so that a step costs O(k). The class
 counts of the left side are integers and take up no error on the way; the impurity is computed from them afresh.
@@ -41,12 +41,8 @@ class Problem(NamedTuple):
 def merged_problem(table: Ints, kind: int, lookup: Floats, group: Ints) -> Problem:
     """Merge the proportional rows of a table; ``group`` (n,) gets the merged row of each row."""
     n, k = table.shape
-    sizes, totals, order, spare = (
-        np.empty(n, np.int64),
-        np.empty(k, np.int64),
-        np.empty_like(group),
-        np.empty_like(group),
-    )
+    sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
+    order, spare = np.empty(n, np.int64), np.empty(n, np.int64)
     n_total = margins(table, sizes, totals)
     counts, _ = merge_rows(table, sizes, order, spare, group)
     margins(counts, sizes, totals)
