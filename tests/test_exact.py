@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from splitlab.impurity import NAMES, score
 from splitlab.splitters import Splitter, get, refuse_hopeless, split_batch, warm
 from splitlab.splitters.exact import cheapest, merged_rows
+from splitlab.splitters.hyperplanes import arrangement, extend_minors, find_signs
 from splitlab.splitters.modular import PRIMES, determinant_sign, eliminate, independent_columns, inverse, primes_needed
 from tests.tables import optimum, random_tables
 from tests.test_kernels import WORST
@@ -245,6 +247,26 @@ def determinant(rows: list[list[int]]) -> int:
         return 1
     rest = rows[1:]
     return sum((-1) ** i * c * determinant([[*r[:i], *r[i + 1 :]] for r in rest]) for i, c in enumerate(rows[0]))
+
+
+@pytest.mark.parametrize("large", [6, 10**5, 10**12])
+@pytest.mark.parametrize("family", ["collinear", "nearly collinear", "coplanar", "double columns"])
+def test_signs_are_exact(family: str, large: int) -> None:
+    """Every row's side of every hyperplane through the first rows, against Python's integers."""
+    for k in (3, 4):
+        table = usable(FAMILIES[family](np.random.default_rng(k), k, large))[:8]
+        space = arrangement(table, np.arange(8))
+        r = space.vectors.shape[1]
+        assert r == np.linalg.matrix_rank(table / table.sum(axis=1, keepdims=True)) or family == "nearly collinear"
+        for chosen in combinations(range(8), r - 1):
+            subset, minors, signs = np.array(chosen), np.ones(1 << r), np.empty(8, np.int64)
+            for order, x in enumerate(chosen):
+                extend_minors(space.points, x, order, minors)
+            flat = np.empty(8, np.int64)
+            size = find_signs(space, subset, minors, np.empty(8), signs, flat)
+            exact = [determinant(space.vectors[[*chosen, x]].tolist()) for x in range(8)]
+            assert signs.tolist() == [(e > 0) - (e < 0) for e in exact], (table.tolist(), chosen)
+            assert flat[:size].tolist() == [x for x in range(8) if exact[x] == 0]
 
 
 def test_primes() -> None:
