@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from splitlab.impurity import score
+from splitlab.splitters import get
 
 AUTHORS: list[dict[str, Any]] = json.loads(files("splitlab.published").joinpath("authors_impurities.json").read_text())
 
@@ -38,6 +39,11 @@ def optimum(table: NDArray[np.int64], kind: int) -> float:
     n = len(table)
     masks = np.array([(False, *bits) for bits in itertools.product((False, True), repeat=n - 1)][1:])
     return float(score(np.broadcast_to(table, (len(masks), *table.shape)).copy(), masks, kind).min())
+
+
+def affordable(name: str, n: int, k: int, count: int = 1) -> bool:
+    """Whether the splitter of that name takes less than about half a second for so many tables."""
+    return get(name).nanoseconds(n, k) * count < 5e8
 
 
 def differ_by_constant(table: NDArray[np.int64]) -> bool:

@@ -19,7 +19,7 @@ ROOMS = [
     {"_jit"},
     {"contingency", "impurity"},
     {"sampling", "splitters", "table_file", "published"},
-    {"api"},
+    {"api", "bounds"},
     {"montecarlo"},
     {"report"},
     {"cli"},

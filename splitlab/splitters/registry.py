@@ -16,6 +16,8 @@ from importlib import import_module
 from math import log2
 from typing import Any
 
+from splitlab.splitters import costs
+
 
 def _any_size(n: int, k: int) -> str | None:
     return None
@@ -119,7 +121,12 @@ def _needs_direction(n: int, k: int) -> str | None:
     return NEEDS_DIRECTION
 
 
+def _exact(n: int, k: int) -> float:
+    return _sweep(n, k) if k == 2 else min(costs.exhaustive(n, k), costs.hyperplanes(n, k))
+
+
 PAPER = "Laber, Molinaro, Pereira (ICML 2018)"
+BURSHTEIN = "Burshtein, Della Pietra, Kanevsky, Nadas (Annals of Statistics 1992)"
 COPPERSMITH = "Coppersmith, Hong, Hosking (DMKD 1999)"
 NO_GUARANTEE = "none"
 PC_COST = "n k^2 + k^3 + n log n"
@@ -289,6 +296,36 @@ SPLITTERS: tuple[Splitter, ...] = (
         nanoseconds=_sweep,
         builds_on=DIRECTED,
         limit=_needs_direction,
+    ),
+    Splitter(
+        name="exhaustive",
+        title="Exhaustive",
+        guarantee="optimal",
+        cost="2^n k",
+        source="definition",
+        kernel_path="splitlab.splitters.exhaustive:exhaustive",
+        nanoseconds=costs.exhaustive,
+        builds_on=("principal",),
+    ),
+    Splitter(
+        name="hyperplanes",
+        title="Hyperplanes",
+        guarantee="optimal",
+        cost="n^(k-1) (n k + 2^k k)",
+        source=f"{BURSHTEIN}; {COPPERSMITH}",
+        kernel_path="splitlab.splitters.hyperplanes:hyperplanes",
+        nanoseconds=costs.hyperplanes,
+        builds_on=("exhaustive", "modular", "principal"),
+    ),
+    Splitter(
+        name="exact",
+        title="Exact",
+        guarantee="optimal",
+        cost="n log n (k = 2), else min(2^n k, n^(k-1) (n k + 2^k k))",
+        source="the cheapest of HcC (for two classes), Exhaustive and Hyperplanes",
+        kernel_path="splitlab.splitters.exact:exact",
+        nanoseconds=_exact,
+        builds_on=("costs", "exhaustive", "hypercube", "hyperplanes", "modular", "principal"),
     ),
 )
 

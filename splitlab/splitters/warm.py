@@ -37,8 +37,9 @@ def compile_all(names: Iterable[str]) -> None:
 
 
 def _compile(splitter: Splitter) -> None:
-    """Run a kernel on a tiny table."""
-    tables = np.array([[[2, 1, 1], [1, 3, 1], [0, 1, 2]]])
+    """Run a kernel on two small tables, of many and of few different rows, which are solved in different ways."""
+    many, few = [[1 + v % 4, 1 + v // 4, 2] for v in range(13)], [[1 + v % 3, 1, 2] for v in range(13)]
+    tables = np.array([many, few])
     for kind in (0, 1):
         score(tables, split_batch(splitter, tables, kind), kind)
     _mark(splitter.kernel_path).touch()
