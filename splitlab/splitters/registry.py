@@ -5,13 +5,16 @@ for the left side, for int64 tables (b, n, k) without zero rows or columns, n >=
 impurity's number. To add one, write its kernel in a file of this folder and an entry here; everything else (configs,
 command line, tables, tests) goes by this list. The entries name their kernels as text, so that reading the list
 compiles nothing.
+
+Every splitter also comes *polished*: ``lca+hd`` is the split of ``lca`` and then hyperplane descent from there. A few
+of them are in the list; the others can be asked for by name all the same.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from math import log2
 from typing import Any
@@ -40,6 +43,8 @@ class Splitter:
         lets absurd requests be refused; no more than an order of magnitude is asked of it.
     options : tuple of bool
         Further arguments of the kernel, by which variants of one family differ.
+    polished : bool
+        Whether hyperplane descent goes on from the kernel's splits.
     """
 
     name: str
@@ -50,17 +55,28 @@ class Splitter:
     kernel_path: str = field(repr=False)
     nanoseconds: Callable[[int, int], float] = field(repr=False, compare=False)
     options: tuple[bool, ...] = field(default=(), repr=False)
+    polished: bool = field(default=False, repr=False)
 
     def kernel(self) -> Callable[..., None]:
         """Import the compiled function (this loads numba)."""
-        module, function = self.kernel_path.split(":")
-        return getattr(import_module(module), function)
+        return _load(self.kernel_path)
+
+    def kernel_paths(self) -> tuple[str, ...]:
+        """The kernel and, of a polished splitter, the descent."""
+        return (self.kernel_path, POLISH) if self.polished else (self.kernel_path,)
 
     def source_files(self) -> tuple[str, ...]:
         """The files, relative to the package, whose code decides what this splitter returns."""
-        own = self.kernel_path.split(":")[0].removeprefix("splitlab.").replace(".", "/") + ".py"
-        shared = ("directions", "eigen", "lane_format", "lanes", "sweep")
-        return ("impurity.py", *(f"splitters/{name}.py" for name in shared), own)
+        own = [path.split(":")[0].rpartition(".")[2] for path in self.kernel_paths()]
+        shared = ["directions", "eigen", "lane_format", "lanes", "sweep"]
+        if "descent" in own:
+            shared += ["components", "principal"]
+        return ("impurity.py", *(f"splitters/{name}.py" for name in dict.fromkeys(shared + own)))
+
+
+def _load(path: str) -> Callable[..., None]:
+    module, function = path.split(":")
+    return getattr(import_module(module), function)
 
 
 def _sweep(n: int, k: int) -> float:
@@ -79,12 +95,28 @@ def _sliq(n: int, k: int) -> float:
     return 1.5 * n * n * k
 
 
+def _pull_left(n: int, k: int) -> float:
+    return k * _sweep(n, k) + 2.0 * n * k * k
+
+
+def _descent(n: int, k: int) -> float:
+    return 4.0 * _sweep(n, k)
+
+
+def _hd(n: int, k: int) -> float:
+    return 0.5 * k * (k + 3) * _descent(n, k) + 30.0 * k**3
+
+
 PAPER = "Laber, Molinaro, Pereira (ICML 2018)"
 COPPERSMITH = "Coppersmith, Hong, Hosking (DMKD 1999)"
+CHOU = "after Chou (PAMI 1991)"
 NO_GUARANTEE = "none"
 PC_COST = "n k^2 + k^3 + n log n"
 
-SPLITTERS: tuple[Splitter, ...] = (
+POLISHED = "+hd"  # ends the names of polished splitters
+POLISH = "splitlab.splitters.descent:polish"
+
+UNPOLISHED: tuple[Splitter, ...] = (
     Splitter(
         name="lca",
         title="LCA",
@@ -163,6 +195,44 @@ SPLITTERS: tuple[Splitter, ...] = (
         options=(False,),
         nanoseconds=_sliq,
     ),
+    Splitter(
+        name="pull_left",
+        title="PullLeft",
+        guarantee=NO_GUARANTEE,
+        cost="n k^2 + k n log n",
+        source="SLIQext with the purest rows as its only candidates",
+        kernel_path="splitlab.splitters.pull_left:pull_left",
+        nanoseconds=_pull_left,
+    ),
+    Splitter(
+        name="hd",
+        title="HD",
+        guarantee="optimal for k = 2",
+        cost="k^2 n (k + log n) per step",
+        source=f"{CHOU}: hyperplane descent from many starts",
+        kernel_path="splitlab.splitters.descent:hd",
+        nanoseconds=_hd,
+    ),
+)
+
+
+def polished(splitter: Splitter) -> Splitter:
+    """The splitter followed by hyperplane descent."""
+    return replace(
+        splitter,
+        name=splitter.name + POLISHED,
+        title=splitter.title + POLISHED,
+        guarantee=f"{splitter.guarantee}; never worse than {splitter.title}",
+        cost=f"{splitter.cost}, then n (k + log n) per step",
+        source=f"{splitter.source}; hyperplane descent {CHOU}",
+        nanoseconds=lambda n, k: splitter.nanoseconds(n, k) + _descent(n, k),
+        polished=True,
+    )
+
+
+SPLITTERS: tuple[Splitter, ...] = (
+    *UNPOLISHED,
+    *(polished(splitter) for splitter in UNPOLISHED if splitter.name in ("lca", "hcc", "pc_ext")),
 )
 
 # The longest that one table may take before a request is refused, in seconds.
@@ -170,7 +240,7 @@ LONGEST_TABLE = 30.0
 
 
 def splitters() -> list[Splitter]:
-    """All splitters, in the order of the registry.
+    """All splitters, in the order of the registry; of the polished ones, a few.
 
     Examples
     --------
@@ -181,18 +251,38 @@ def splitters() -> list[Splitter]:
 
 
 def names() -> tuple[str, ...]:
-    """The names of all splitters."""
+    """The names of these splitters."""
     return tuple(s.name for s in SPLITTERS)
 
 
 def get(name: str) -> Splitter:
-    """The splitter of that name; ValueError, with a suggestion, if there is none."""
+    """The splitter of that name; ValueError, with a suggestion, if there is none.
+
+    Examples
+    --------
+    >>> get("sliq+hd").title
+    'SLIQ+hd'
+    """
     for splitter in SPLITTERS:
         if splitter.name == name:
             return splitter
+    base = str(name).removesuffix(POLISHED)
+    if base != name:
+        if base == "hd" or base.endswith(POLISHED):
+            raise ValueError(f"splitter: {name!r} would descend again from where a descent ended; write {base!r}")
+        return polished(get(base))
     near = difflib.get_close_matches(str(name), names(), 1)
     hint = f"did you mean {near[0]!r}?" if near else f"the splitters are {', '.join(names())}"
     raise ValueError(f"splitter: {name!r} is not known; {hint}")
+
+
+def known(name: str) -> bool:
+    """Whether there is a splitter of that name."""
+    try:
+        get(name)
+    except ValueError:
+        return False
+    return True
 
 
 def refuse_hopeless(splitter: Splitter, n: int, k: int) -> None:
@@ -219,4 +309,6 @@ def split_batch(splitter: Splitter, tables: Any, kind: int) -> Any:
 
     masks = np.zeros(tables.shape[:2], np.bool_)
     splitter.kernel()(tables, kind, masks, *splitter.options)
+    if splitter.polished:
+        _load(POLISH)(tables, kind, masks)
     return masks
