@@ -100,7 +100,7 @@ def _pull_left(n: int, k: int) -> float:
 
 
 def _descent(n: int, k: int) -> float:
-    return 4.0 * _sweep(n, k)
+    return 6.0 * _sweep(n, k)
 
 
 def _hd(n: int, k: int) -> float:
