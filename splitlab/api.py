@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from splitlab.contingency import as_counts, proportional_groups, reduce_table, show
 from splitlab.impurity import code, score, weighted_impurity
-from splitlab.splitters.registry import NEEDS_DIRECTION, Splitter, along, get, refuse_hopeless, split_batch
+from splitlab.splitters.catalogue import NEEDS_DIRECTION
+from splitlab.splitters.registry import Splitter, along, get, refuse_hopeless, split_batch
 
 LARGEST_ENTRY = 1e100  # of a direction: far from overflow in d . A[v]
 

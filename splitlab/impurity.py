@@ -33,6 +33,10 @@ GINI, ENTROPY = 0, 1
 # equivalent formulas stay below it, so that all of them select the same split.
 STRICTLY = 1e-12
 
+# Below the share of any count (they add up to 1e15 at most), so it stands for the share of a class that is absent:
+# there the entropy rises infinitely steeply.
+LEAST_SHARE = 1e-16
+
 # Longest table of x log2 x: 512 KB, about a processor's second-level cache; larger counts call log2.
 LOOKUP = 1 << 16
 
@@ -115,6 +119,25 @@ def sides_impurity(left: Ints, totals: Ints, n_left: int, n_total: int, kind: in
     for i in range(left.size):
         result -= xlog2x(left[i], lookup) + xlog2x(totals[i] - left[i], lookup)
     return result
+
+
+@kernel
+def impurity_gradient(counts: Ints, kind: int, gradient: Floats) -> None:
+    """Fill ``gradient`` (k,) with dI / du_i = f'(p_i) + sum_j (f(p_j) - p_j f'(p_j)), p = u / |u|, u not zero.
+
+    That is 1 - 2 p_i + sum_j p_j^2 for Gini and -log2 p_i for entropy, where a share of 0 counts as LEAST_SHARE.
+    """
+    total = 0
+    for c in counts:
+        total += c
+    squares = 0.0
+    for i in range(counts.size):
+        share = counts[i] / total
+        gradient[i] = 1.0 - 2.0 * share if kind == GINI else -math.log2(max(share, LEAST_SHARE))
+        squares += share * share
+    if kind == GINI:
+        for i in range(counts.size):
+            gradient[i] += squares
 
 
 def weighted_impurity(counts: NDArray[np.int64], name: str) -> float:

@@ -48,12 +48,12 @@ TAIL = "grid:\n- {n: 12, k: 3, max_count: 7, runs: 10}\n"
 def known_names():
     """The names are what this module checks against; the kernels behind them do not matter (and need not compile)."""
     with pytest.MonkeyPatch.context() as patch:
-        for module, attribute, value in (
-            ("splitters", "names", lambda: SPLITTERS),
-            ("impurity", "NAMES", ("gini", "entropy")),
+        for module, attributes in (
+            ("splitters", {"names": lambda: SPLITTERS, "known": SPLITTERS.__contains__}),
+            ("impurity", {"NAMES": ("gini", "entropy")}),
         ):
             fake = ModuleType(f"splitlab.{module}")
-            setattr(fake, attribute, value)
+            vars(fake).update(attributes)
             patch.setitem(sys.modules, f"splitlab.{module}", fake)
         yield
 

@@ -18,7 +18,7 @@ from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.store import FolderStore, write_atomically
 from splitlab.montecarlo.timing_config import TimingExperiment
 from splitlab.montecarlo.yaml_source import shorten
-from splitlab.splitters import splitters
+from splitlab.splitters import get, splitters
 
 CONFIG = "config.yaml"
 MANIFEST = "manifest.json"
@@ -35,7 +35,7 @@ def origin(experiment: Experiment) -> dict[str, Any]:
 
 def open_store(folder: Path, experiment: Experiment, warn: Any = lambda text: None) -> FolderStore:
     """The blocks of ``folder`` as far as they fit ``experiment`` and the present code."""
-    fingerprints = {s.name: source_hash(s.source_files())[:16] for s in splitters()}
+    fingerprints = {s.name: source_hash(s.source_files())[:16] for s in (*splitters(), *map(get, experiment.splitters))}
     return FolderStore(folder, {**origin(experiment), "sampler": source_hash(SAMPLER)[:16]}, fingerprints, warn)
 
 

@@ -16,7 +16,7 @@ from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
 
-from splitlab.splitters.registry import names
+from splitlab.splitters.registry import known, names
 
 PAPER_RUNS = 10_000  # behind every published percentage
 PAPER_RIVALS = frozenset({"hcc", "pc_ext_counts", "sliq_ext", "lca"})
@@ -156,7 +156,7 @@ def _fault(row: Mapping[str, str]) -> str:
     for name in ("n", "k", "max_count"):
         if not WHOLE.fullmatch(row[name]):
             return f"{name} is {row[name][:40]!r}; write a whole number in plain digits"
-    if row["splitter"] not in names():
+    if not known(row["splitter"]):
         return f"splitter is {row['splitter'][:40]!r}; known: {', '.join(names())}"
     return ""
 

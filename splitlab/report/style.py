@@ -66,7 +66,8 @@ LINES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (1, 1.3
 ORDER = (
     *("hcc", "pc_ext_counts", "sliq_ext", "lca", "pc_ext", "sliq", "pc", "pc_counts"),
     *("ova", "balanced", "list_scheduling", "twoing", "twoing_min", "pull_left", "flip_flop"),
-    *("two_class", "exhaustive", "hyperplanes", "exact", "hd", "direction"),
+    *("two_class", "exhaustive", "hyperplanes", "exact", "hd"),
+    *("lca+hd", "hcc+hd", "pc_ext+hd", "direction"),
 )
 
 

@@ -91,6 +91,20 @@ def project(matrix: Floats, vectors: Floats, direction: Floats) -> None:
 
 
 @kernel
+def orient(direction: Floats) -> None:
+    """Turn ``direction`` so that its component of largest magnitude, the first within 1e-9 of it, is positive."""
+    largest = 0.0
+    for i in range(direction.size):
+        largest = max(largest, abs(direction[i]))
+    leading = 0
+    while abs(direction[leading]) < largest - 1e-9:
+        leading += 1
+    if direction[leading] < 0.0:
+        for i in range(direction.size):
+            direction[i] = -direction[i]
+
+
+@kernel
 def reflect(matrix: Floats, j: int, normal: Floats, spare: Floats) -> None:
     """Reflect all but the first j + 1 axes so that column j ends below the diagonal; ``normal`` gets the unit normal.
 
@@ -232,12 +246,4 @@ def top_direction(matrix: Floats, vectors: Floats, direction: Floats) -> None:
     if not single_direction(vectors, direction):
         diagonalise(matrix, vectors)
         project(matrix, vectors, direction)
-    largest = 0.0
-    for i in range(direction.size):
-        largest = max(largest, abs(direction[i]))
-    leading = 0
-    while abs(direction[leading]) < largest - 1e-9:
-        leading += 1
-    if direction[leading] < 0.0:
-        for i in range(direction.size):
-            direction[i] = -direction[i]
+    orient(direction)

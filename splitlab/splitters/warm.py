@@ -22,13 +22,16 @@ from splitlab.splitters.registry import Splitter, get, split_batch
 
 def uncompiled(names: Iterable[str]) -> bool:
     """Whether any kernel of these splitters is not in the cache yet."""
-    return not all(_mark(get(name).kernel_path).exists() for name in names)
+    return not all(_mark(path).exists() for name in names for path in get(name).kernel_paths())
 
 
 def compile_all(names: Iterable[str]) -> None:
     """Compile the kernels of these splitters, or load them from the cache."""
-    families = {s.kernel_path: s for s in map(get, names)}
-    missing = [s for path, s in families.items() if not _mark(path).exists()]
+    families: dict[str, Splitter] = {}
+    for splitter in map(get, names):
+        for path in splitter.kernel_paths():
+            families.setdefault(path, splitter)
+    missing = list(dict.fromkeys(s for path, s in families.items() if not _mark(path).exists()))
     other = _start(missing[1::2]) if len(missing) > 1 and joblib.cpu_count() > 1 else None
     for splitter in [*missing[::2], *families.values()]:
         if other and splitter in missing[1::2]:
@@ -42,7 +45,8 @@ def _compile(splitter: Splitter) -> None:
     tables = np.array([many, few])
     for kind in (0, 1):
         score(tables, split_batch(splitter, tables, kind), kind)
-    _mark(splitter.kernel_path).touch()
+    for path in splitter.kernel_paths():
+        _mark(path).touch()
 
 
 def _mark(path: str) -> Path:

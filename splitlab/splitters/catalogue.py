@@ -1,0 +1,301 @@
+"""All splitters: what each is, what it guarantees, what it costs, where it comes from.
+
+A splitter is a compiled function ``kernel(tables, kind, masks, *options)`` that fills the bool masks (b, n), True
+for the left side, for int64 tables (b, n, k) without zero rows or columns, n >= 2 and k >= 2; ``kind`` is the
+impurity's number. To add one, write its kernel in a file of this folder and an entry here; everything else (configs,
+command line, tables, tests) goes by this list. The entries name their kernels as text, so that reading the list
+compiles nothing.
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+from splitlab.splitters import costs
+from splitlab.splitters.entry import Splitter
+
+
+def _sweep(n: int, k: int) -> float:
+    return 30.0 + n * (4.0 * log2(n) + 3.0 * k)
+
+
+def _hcc(n: int, k: int) -> float:
+    return 2.0 ** min(k - 1, 900) * _sweep(n, k)
+
+
+def _pc(n: int, k: int) -> float:
+    return 500.0 + 5.0 * n * k * log2(n) + n * k * k + 30.0 * k**3
+
+
+def _sliq(n: int, k: int) -> float:
+    return 1.5 * n * n * k
+
+
+def _ova(n: int, k: int) -> float:
+    return k * _sweep(n, k)
+
+
+def _balanced(n: int, k: int) -> float:
+    return 2.0 * _sweep(n, k) + min(2.0 * n * k * k, 50.0 * 2.0 ** min(k / 2, 900))  # for N of about 4 n k
+
+
+def _twoing(n: int, k: int) -> float:
+    return 2.0 * _hcc(n, k)
+
+
+def _flip_flop(n: int, k: int) -> float:
+    return 500.0 + 5.0 * (_sweep(n, k) + _sweep(k, 2))
+
+
+def _two_classes(n: int, k: int) -> str | None:
+    return None if k == 2 else "it is for two classes only; choose 'hcc' or 'twoing'"
+
+
+NEEDS_DIRECTION = (
+    "it needs a direction, which only splitlab.split(..., direction=[...]) and `splitlab split --direction` take"
+)
+
+
+def _needs_direction(n: int, k: int) -> str | None:
+    return NEEDS_DIRECTION
+
+
+def _exact(n: int, k: int) -> float:
+    return _sweep(n, k) if k == 2 else min(costs.exhaustive(n, k), costs.hyperplanes(n, k))
+
+
+def _pull_left(n: int, k: int) -> float:
+    return k * _sweep(n, k) + 2.0 * n * k * k
+
+
+def descent(n: int, k: int) -> float:
+    """What hyperplane descent from a given split takes, in nanoseconds."""
+    return 6.0 * _sweep(n, k)
+
+
+def _hd(n: int, k: int) -> float:
+    return 0.5 * k * (k + 3) * descent(n, k) + 30.0 * k**3
+
+
+PAPER = "Laber, Molinaro, Pereira (ICML 2018)"
+BURSHTEIN = "Burshtein, Della Pietra, Kanevsky, Nadas (Annals of Statistics 1992)"
+COPPERSMITH = "Coppersmith, Hong, Hosking (DMKD 1999)"
+CHOU = "after Chou (PAMI 1991)"
+NO_GUARANTEE = "none"
+PC_COST = "n k^2 + k^3 + n log n"
+LCA_RATIOS = "2 (Gini), 3 (entropy), 3 + sqrt 3 (class C)"
+CART = "Breiman, Friedman, Olshen, Stone (CART, 1984)"
+DIRECTED = ("hypercube", "principal", "subset_sums")  # what directed.py is built on
+
+CATALOGUE: tuple[Splitter, ...] = (
+    Splitter(
+        name="lca",
+        title="LCA",
+        guarantee=LCA_RATIOS,
+        cost="n k + n log n",
+        source=f"{PAPER}, section 4",
+        kernel_path="splitlab.splitters.hypercube:lca",
+        nanoseconds=_sweep,
+    ),
+    Splitter(
+        name="hcc",
+        title="HcC",
+        guarantee="2 (class C)",
+        cost="2^k n (k + log n)",
+        source=f"{PAPER}, section 3",
+        kernel_path="splitlab.splitters.hypercube:hcc",
+        nanoseconds=_hcc,
+    ),
+    Splitter(
+        name="pc",
+        title="PC",
+        guarantee="optimal for k = 2",
+        cost=PC_COST,
+        source=COPPERSMITH,
+        kernel_path="splitlab.splitters.principal:along_component",
+        options=(False, False),
+        nanoseconds=_pc,
+    ),
+    Splitter(
+        name="pc_ext",
+        title="PCext",
+        guarantee="optimal for k = 2; never worse than PC",
+        cost=PC_COST,
+        source=COPPERSMITH,
+        kernel_path="splitlab.splitters.principal:along_component",
+        options=(False, True),
+        nanoseconds=_pc,
+    ),
+    Splitter(
+        name="pc_counts",
+        title="PC (counts)",
+        guarantee=NO_GUARANTEE,
+        cost=PC_COST,
+        source=f"PC with raw counts scored, as in the program behind {PAPER}",
+        kernel_path="splitlab.splitters.principal:along_component",
+        options=(True, False),
+        nanoseconds=_pc,
+    ),
+    Splitter(
+        name="pc_ext_counts",
+        title="PCext (counts)",
+        guarantee=NO_GUARANTEE,
+        cost=PC_COST,
+        source=f"PCext with raw counts scored, as in the program behind {PAPER}",
+        kernel_path="splitlab.splitters.principal:along_component",
+        options=(True, True),
+        nanoseconds=_pc,
+    ),
+    Splitter(
+        name="sliq",
+        title="SLIQ",
+        guarantee=NO_GUARANTEE,
+        cost="n^2 k",
+        source="Mehta, Agrawal, Rissanen (EDBT 1996)",
+        kernel_path="splitlab.splitters.sliq:descend",
+        options=(True,),
+        nanoseconds=_sliq,
+    ),
+    Splitter(
+        name="sliq_ext",
+        title="SLIQext",
+        guarantee="none; never worse than SLIQ",
+        cost="n^2 k",
+        source=f"{PAPER}, section 5",
+        kernel_path="splitlab.splitters.sliq:descend",
+        options=(False,),
+        nanoseconds=_sliq,
+    ),
+    Splitter(
+        name="ova",
+        title="OvA",
+        guarantee=f"{LCA_RATIOS}; never worse than LCA",
+        cost="k n (k + log n)",
+        source=f"{PAPER}: B_d for every single class",
+        kernel_path="splitlab.splitters.directed:ova",
+        nanoseconds=_ova,
+        builds_on=DIRECTED,
+    ),
+    Splitter(
+        name="balanced",
+        title="Balanced",
+        guarantee="2 (entropy)",
+        cost="n k + n log n + min(k N, 2^(k/2))",
+        source=f"{PAPER}: B_d for the set of classes closest to half of the examples",
+        kernel_path="splitlab.splitters.directed:balanced",
+        nanoseconds=_balanced,
+        builds_on=DIRECTED,
+    ),
+    Splitter(
+        name="list_scheduling",
+        title="List scheduling",
+        guarantee=NO_GUARANTEE,
+        cost="n k + n log n + k log k",
+        source="Graham (SIAM J. Appl. Math. 1969), in place of the exact balance",
+        kernel_path="splitlab.splitters.directed:list_scheduling",
+        nanoseconds=_sweep,
+        builds_on=DIRECTED,
+    ),
+    Splitter(
+        name="twoing",
+        title="Twoing",
+        guarantee="optimal for k = 2",
+        cost="2^k n (k + log n)",
+        source=CART,
+        kernel_path="splitlab.splitters.collapsed:twoing",
+        options=(True,),
+        nanoseconds=_twoing,
+        builds_on=("directed", *DIRECTED),
+    ),
+    Splitter(
+        name="twoing_min",
+        title="Twoing (impurity)",
+        guarantee="optimal for k = 2",
+        cost="2^k n (k + log n)",
+        source=f"what {PAPER} and its program call twoing",
+        kernel_path="splitlab.splitters.collapsed:twoing",
+        options=(False,),
+        nanoseconds=_twoing,
+        builds_on=("directed", *DIRECTED),
+    ),
+    Splitter(
+        name="flip_flop",
+        title="Flip-flop",
+        guarantee=f"{LCA_RATIOS}; never worse than LCA; optimal for k = 2",
+        cost="iterations (n k + n log n + k log k)",
+        source="Nadas, Nahamoo, Picheny, Powell (ICASSP 1991)",
+        kernel_path="splitlab.splitters.collapsed:flip_flop",
+        nanoseconds=_flip_flop,
+        builds_on=("directed", *DIRECTED),
+    ),
+    Splitter(
+        name="two_class",
+        title="Two classes",
+        guarantee="optimal; k = 2 only",
+        cost="n log n",
+        source=f"{CART}, Theorem 4.5",
+        kernel_path="splitlab.splitters.collapsed:two_class",
+        nanoseconds=_sweep,
+        builds_on=("directed", *DIRECTED),
+        limit=_two_classes,
+    ),
+    Splitter(
+        name="direction",
+        title="Direction",
+        guarantee=NO_GUARANTEE,
+        cost="n k + n log n",
+        source=f"{PAPER}: Algorithm 1 (B_d) for a direction of one's own",
+        kernel_path="splitlab.splitters.directed:along_direction",
+        nanoseconds=_sweep,
+        builds_on=DIRECTED,
+        limit=_needs_direction,
+    ),
+    Splitter(
+        name="exhaustive",
+        title="Exhaustive",
+        guarantee="optimal",
+        cost="2^n k",
+        source="definition",
+        kernel_path="splitlab.splitters.exhaustive:exhaustive",
+        nanoseconds=costs.exhaustive,
+        builds_on=("principal",),
+    ),
+    Splitter(
+        name="hyperplanes",
+        title="Hyperplanes",
+        guarantee="optimal",
+        cost="n^(k-1) (n k + 2^k k)",
+        source=f"{BURSHTEIN}; {COPPERSMITH}",
+        kernel_path="splitlab.splitters.hyperplanes:hyperplanes",
+        nanoseconds=costs.hyperplanes,
+        builds_on=("exhaustive", "modular", "principal"),
+    ),
+    Splitter(
+        name="exact",
+        title="Exact",
+        guarantee="optimal",
+        cost="n log n (k = 2), else min(2^n k, n^(k-1) (n k + 2^k k))",
+        source="the cheapest of HcC (for two classes), Exhaustive and Hyperplanes",
+        kernel_path="splitlab.splitters.exact:exact",
+        nanoseconds=_exact,
+        builds_on=("costs", "exhaustive", "hypercube", "hyperplanes", "modular", "principal"),
+    ),
+    Splitter(
+        name="pull_left",
+        title="PullLeft",
+        guarantee=NO_GUARANTEE,
+        cost="n k^2 + k n log n",
+        source="SLIQext with the purest rows as its only candidates",
+        kernel_path="splitlab.splitters.pull_left:pull_left",
+        nanoseconds=_pull_left,
+    ),
+    Splitter(
+        name="hd",
+        title="HD",
+        guarantee="optimal for k = 2",
+        cost="k^2 n (k + log n) per step",
+        source=f"{CHOU}: hyperplane descent from many starts",
+        kernel_path="splitlab.splitters.descent:hd",
+        nanoseconds=_hd,
+    ),
+)

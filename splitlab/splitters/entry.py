@@ -1,0 +1,82 @@
+"""What the registry knows of a splitter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+POLISH = "splitlab.splitters.descent:polish"
+
+
+def any_size(n: int, k: int) -> str | None:
+    """The limit of a splitter that has none."""
+    return None
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """An entry of the registry.
+
+    Attributes
+    ----------
+    name : str
+        The name used in configs and on the command line.
+    title : str
+        The name used in tables and figures.
+    guarantee : str
+        Proven ratio to the least possible impurity.
+    cost : str
+        Time for one table with n values and k classes, in O-notation.
+    source : str
+        Paper and section.
+    kernel_path : str
+        Module and function of the compiled kernel.
+    nanoseconds : callable
+        Rough time on one core for one table and one impurity as a function of (n, k): sizes work items and
+        lets absurd requests be refused; no more than an order of magnitude is asked of it.
+    options : tuple
+        Further arguments of the kernel, by which variants of one family differ.
+    builds_on : tuple of str
+        Further files of this folder, besides its own and those that many share, whose code the kernel uses.
+    limit : callable
+        Why tables of n values and k classes cannot be split and what can be done instead, as a function of
+        (n, k); None where they can, at whatever cost.
+    polished : bool
+        Whether hyperplane descent goes on from the kernel's splits.
+    """
+
+    name: str
+    title: str
+    guarantee: str
+    cost: str
+    source: str
+    kernel_path: str = field(repr=False)
+    nanoseconds: Callable[[int, int], float] = field(repr=False, compare=False)
+    options: tuple[Any, ...] = field(default=(), repr=False)
+    builds_on: tuple[str, ...] = field(default=(), repr=False)
+    limit: Callable[[int, int], str | None] = field(default=any_size, repr=False, compare=False)
+    polished: bool = field(default=False, repr=False)
+
+    def kernel(self) -> Callable[..., None]:
+        """Import the compiled function (this loads numba)."""
+        return load(self.kernel_path)
+
+    def kernel_paths(self) -> tuple[str, ...]:
+        """The kernel and, of a polished splitter, the descent."""
+        return (self.kernel_path, POLISH) if self.polished else (self.kernel_path,)
+
+    def source_files(self) -> tuple[str, ...]:
+        """The files, relative to the package, whose code decides what this splitter returns."""
+        own = [path.split(":")[0].rpartition(".")[2] for path in self.kernel_paths()]
+        shared = ["directions", "eigen", "lane_format", "lanes", "sweep", *self.builds_on]
+        if "descent" in own:
+            shared += ["components", "principal"]
+        return ("impurity.py", *(f"splitters/{name}.py" for name in dict.fromkeys(shared + own)))
+
+
+def load(path: str) -> Callable[..., None]:
+    """Import the function ``module:function``."""
+    module, function = path.split(":")
+    return getattr(import_module(module), function)
