@@ -30,7 +30,7 @@ def compile_all(names: Iterable[str]) -> None:
     families: dict[str, Splitter] = {}
     for splitter in map(get, names):
         for path in splitter.kernel_paths():
-            families.setdefault(path, splitter)
+            families.setdefault(path, get("lca+hd") if splitter.own else splitter)
     missing = list(dict.fromkeys(s for path, s in families.items() if not _mark(path).exists()))
     other = _start(missing[1::2]) if len(missing) > 1 and joblib.cpu_count() > 1 else None
     for splitter in [*missing[::2], *families.values()]:
