@@ -41,7 +41,7 @@ def _against_stored(experiment: Experiment, folder: Path, cell: Cell, run: int, 
     if stored.missing(block, columns):
         return "The folder does not hold this run (yet), so there is nothing to compare these impurities with."
     for column in columns:
-        if impurities_of(table, column)[0] != stored.columns[column][at]:
+        if not np.array_equal(impurities_of(table, column, {}), stored.columns[column][at : at + 1], equal_nan=True):
             raise ConfigError(
                 f"{folder}: holds {stored.columns[column][at]} for {column}, which this table does not give"
             )
@@ -74,14 +74,15 @@ def _grid(table: np.ndarray) -> str:
 
 
 def _splits(table: np.ndarray, impurity: str, names: tuple[str, ...]) -> Table:
-    kind = code(impurity)
-    masks = [split_batch(get(name), table, kind) for name in names]
-    values = np.array([[score(table, mask, kind)[0] for mask in masks]])
+    failures: list[dict[int, str]] = [{} for _ in names]
+    masks = [split_batch(get(name), table, code(impurity), f) for name, f in zip(names, failures, strict=True)]
+    values = np.array([[score(table, mask, code(impurity))[0] for mask in masks]])
+    values[0, [bool(f) for f in failures]] = np.nan
     won = wins(values, table.sum(axis=(1, 2)).astype(float))[0]
-    rows = [
-        [Entry(name), Entry(f"{values[0, s]:.9f}", bool(won[s])), Entry(_values(masks[s][0]))]
-        for s, name in enumerate(names)
-    ]
+    rows = []
+    for s, name in enumerate(names):
+        texts = ("failed", failures[s][0]) if failures[s] else (f"{values[0, s]:.9f}", _values(masks[s][0]))
+        rows.append([Entry(name), Entry(texts[0], bool(won[s])), Entry(texts[1])])
     return Table(f"{impurity}: I(left) + I(right), winners marked", ["splitter", "impurity", "left side"], rows, 1)
 
 
