@@ -20,7 +20,7 @@ ROOMS = [
     {"contingency", "impurity"},
     {"sampling", "splitters", "table_file", "published"},
     {"api"},
-    {"montecarlo"},
+    {"montecarlo", "trees"},
     {"report"},
     {"cli"},
 ]
@@ -70,7 +70,7 @@ def test_habits(path: Path) -> None:
     assert "pyplot" not in text
 
 
-HEAVY = ("numba", "pandas", "scipy", "matplotlib")
+HEAVY = ("numba", "pandas", "scipy", "sklearn", "matplotlib")
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,7 @@ HEAVY = ("numba", "pandas", "scipy", "matplotlib")
     [
         "import splitlab",
         "import splitlab; splitlab.splitters()",
+        "import splitlab.trees; dir(splitlab.trees)",
         "import splitlab.cli; splitlab.cli.parser().format_help()",
         "import splitlab.montecarlo.config",
     ],
