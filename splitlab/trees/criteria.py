@@ -95,10 +95,9 @@ class Criterion:
         values = self.formula(tables) if self.maximise else -self.formula(tables)
         return np.stack([values, *(get(self.tie).keys(tables) if self.tie else ())])
 
-    def improvement(self, tables: Ints) -> Floats:
-        """How much better a split is than none: the value, if it is maximised, else what it takes off the node's."""
-        values = self.formula(tables)
-        return values if self.maximise else self.formula(formulas.node(tables)) - values
+    def improvement(self, tables: Ints, keys: Floats) -> Floats:
+        """How much better splits with these keys are than none: the value, or what it takes off the node's."""
+        return keys[0] if self.maximise else keys[0] + self.formula(formulas.node(tables))
 
 
 def checked(table: ArrayLike) -> Ints:
