@@ -42,6 +42,7 @@ def parser() -> Parser:
     _add_replay(commands)
     _add_split(commands)
     commands.add_parser("list", help="show all splitters and impurities")
+    commands.add_parser("examples", help="show worked examples of splits and trees, step by step")
     return top
 
 
@@ -186,6 +187,14 @@ def list_command(args: argparse.Namespace) -> int:
     return DONE
 
 
+def examples_command(args: argparse.Namespace) -> int:
+    """Show the worked examples."""
+    from splitlab.trees.examples import page
+
+    print(page())
+    return DONE
+
+
 COMMANDS = {
     "run": run_command,
     "report": report_command,
@@ -193,6 +202,7 @@ COMMANDS = {
     "replay": replay_command,
     "split": split_command,
     "list": list_command,
+    "examples": examples_command,
 }
 
 
