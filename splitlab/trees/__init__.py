@@ -2,6 +2,8 @@
 
 Nothing is loaded before it is used, so that ``import splitlab.trees`` costs nothing.
 
+The criteria are in ``splitlab.trees.criteria``, the comparison of classifiers in ``splitlab.trees.statistics``.
+
 >>> from splitlab.trees import DecisionTreeClassifier
 >>> DecisionTreeClassifier(max_depth=1).fit([[1], [2], [8], [9]], list("aabb")).predict([[0], [7]]).tolist()
 ['a', 'b']
