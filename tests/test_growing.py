@@ -14,7 +14,7 @@ from splitlab.impurity import code
 from splitlab.splitters import get as get_splitter
 from splitlab.splitters import split_batch
 from splitlab.trees import filters, growing
-from splitlab.trees.criteria import Criterion, get
+from splitlab.trees.criteria import get
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.growing import Examples, Growth, grow
 from splitlab.trees.proposals import values_of
@@ -304,7 +304,15 @@ def test_the_training_examples_end_where_they_were_counted(criterion: str) -> No
     assert (counted[tree.leaves] == tree.counts[tree.leaves]).all()
 
 
-def test_a_criterion_can_be_given_as_an_entry() -> None:
-    entry = get("gini")
-    assert isinstance(entry, Criterion)
-    assert get(entry) is entry
+@pytest.mark.parametrize("side", [0, 1])
+def test_an_empty_side_is_no_split(side: int) -> None:
+    data = examples(5, 100, 2, 2)
+    nominal = Examples(data.x[:, 1:], data.nominal[1:], data.y, 2)
+
+    def lazily(tables: np.ndarray) -> np.ndarray:
+        return np.full(tables.shape[:2], side)
+
+    how = growth()
+    assert grow(nominal, how).node_count > 1
+    object.__setattr__(how, "grouping", lazily)
+    assert grow(nominal, how).node_count == 1

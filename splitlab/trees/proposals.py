@@ -201,7 +201,8 @@ def nominal(
     values, totals, criterion, min_leaf
         As for `numeric`.
     group : callable
-        Contingency tables int64 (g, n, k), n and k >= 2, without zero rows or columns -> branches int64 (g, n).
+        Contingency tables int64 (g, n, k), n and k >= 2, without zero rows or columns -> branches int64 (g, n). Where
+        it leaves a branch empty there is no split.
     usable : bool (m,)
         The nodes that may be split at all.
     """
@@ -220,6 +221,7 @@ def nominal(
         columns = np.nonzero(known[which])[1].reshape(len(which), -1)
         branch[rows] = group(np.ascontiguousarray(values.counts[rows[:, :, None], columns[:, None, :]]))
     n_branches = np.maximum.reduceat(branch, starts)[chosen] + 1
+    chosen, n_branches = chosen[n_branches > 1], n_branches[n_branches > 1]  # a splitter of one's own may refuse
     for same in _alike(n_branches, n_branches):
         which = chosen[same]
         tables = _by_branch(values.counts, branch, starts, int(n_branches[same[0]]))[which]
