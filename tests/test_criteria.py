@@ -141,7 +141,7 @@ def test_every_criterion_has_a_plain_definition() -> None:
 
 @pytest.mark.parametrize("name", PLAIN)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_values_are_those_of_the_definition(name: str, data: st.DataObject) -> None:
     both = data.draw(tables(st.just(2)).filter(lambda t: all(map(any, t)))) if name == "twoing" else None
     table = both or data.draw(tables(st.integers(1, 5)))
@@ -298,7 +298,7 @@ def test_ihdw_is_not_convex_from_four_classes_on() -> None:
 
 @pytest.mark.parametrize("name", ["ihd", "ihdw"])
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_exclusivity_preference(name: str, data: st.DataObject) -> None:
     k = data.draw(st.integers(2, 5))
     totals = np.array(data.draw(st.lists(st.integers(1, 30), min_size=k, max_size=k)))

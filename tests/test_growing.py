@@ -150,8 +150,8 @@ CASES: list[tuple[str, str, int, dict[str, Any]]] = [
 def test_same_tree_as_the_plain_grower(
     criterion: str, splitter: str, k: int, options: dict[str, Any], missing: float
 ) -> None:
-    for seed in range(3):
-        data = examples(seed, 150, 4, k, missing)
+    for seed in range(2):
+        data = examples(seed, 110, 4, k, missing)
         how = growth(criterion, splitter, **options)
         tree = grow(data, how)
         check_same(tree, Plain(data, how))
@@ -171,7 +171,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 def test_same_splits_as_scikit_learn_where_no_two_are_equal(criterion: str, least: int) -> None:
     compared = 0
-    for seed in range(12):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         k, depth = 2 + seed % 4, 1 + seed % 4
         x = np.asfortranarray(rng.normal(size=(3000, 4)).astype(np.float32).astype(np.float64))
@@ -191,7 +191,7 @@ def test_same_splits_as_scikit_learn_where_no_two_are_equal(criterion: str, leas
         assert mine == {(round(float(t), 5), int(f), *c.tolist()) for t, f, c in other}
         assert (tree.majority[tree.apply(x)] == reference.predict(x)).all()
         compared += len(mine)
-    assert compared > 50
+    assert compared > 30
 
 
 def test_independence_is_pearsons_test() -> None:

@@ -105,12 +105,12 @@ class _Front:
     @classmethod
     def root(cls, examples: Examples, growth: Growth) -> _Front:
         counts = np.bincount(examples.y, minlength=examples.k)[None]
-        node = np.where(cls.open(counts, 0, growth)[0], 0, LEAF) * np.ones(len(examples.y), np.int32)
+        is_open = bool(cls.open(counts, 0, growth)[0])
         rows = []
         for column in examples.x.T:
-            order = np.argsort(column, kind="stable").astype(np.int32)
-            rows.append(order[: len(order) - np.isnan(column).sum()] if node[0] == 0 else order[:0])
-        return cls(0, counts, node.astype(np.int32), rows)
+            order = np.argsort(column, kind="stable").astype(np.int32)  # NaN comes last
+            rows.append(order[: len(order) - np.isnan(column).sum() if is_open else 0])
+        return cls(0, counts, np.full(len(examples.y), 0 if is_open else LEAF, np.int32), rows)
 
     @staticmethod
     def open(counts: Ints, depth: int, growth: Growth) -> Bools:
@@ -129,7 +129,7 @@ class _Front:
         rows = np.flatnonzero(self.node >= 0)
         rows = rows[level.n_branches[self.node[rows]] > 0]
         node = self.node[rows].astype(np.int64)
-        tree = level.as_tree()
+        tree = level.as_tree()  # children are numbered from 0 on
         branch = tree.branches(examples.x[rows, level.feature[node]], node)
         child = tree.first_child[node] + np.where(branch >= 0, branch, level.default[node])
         m, k = int(level.n_branches.sum()), examples.k
