@@ -48,6 +48,7 @@ def parser() -> Parser:
     check.add_argument("splitter", metavar="package.module:function")
     check.add_argument("--ratio", type=float, help="the most times the optimum that it claims to reach")
     check.add_argument("--seed", type=whole, default=0, help="of the random tables (default: 0)")
+    commands.add_parser("examples", help="show worked examples of splits and trees, step by step")
     return top
 
 
@@ -245,6 +246,14 @@ def check_command(args: argparse.Namespace) -> int:
     return DIFFERS if broken else DONE
 
 
+def examples_command(args: argparse.Namespace) -> int:
+    """Show the worked examples."""
+    from splitlab.trees.examples import page
+
+    print(page())
+    return DONE
+
+
 COMMANDS = {
     "run": run_command,
     "report": report_command,
@@ -253,6 +262,7 @@ COMMANDS = {
     "split": split_command,
     "list": list_command,
     "check": check_command,
+    "examples": examples_command,
 }
 
 

@@ -21,7 +21,7 @@ ROOMS = [
     {"contingency", "impurity"},
     {"sampling", "splitters", "table_file", "published"},
     {"api", "bounds", "contract"},
-    {"montecarlo"},
+    {"montecarlo", "trees"},
     {"report"},
     {"cli"},
 ]
@@ -71,7 +71,7 @@ def test_habits(path: Path) -> None:
     assert "pyplot" not in text
 
 
-HEAVY = ("numba", "pandas", "scipy", "matplotlib")
+HEAVY = ("numba", "pandas", "scipy", "sklearn", "matplotlib")
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,7 @@ HEAVY = ("numba", "pandas", "scipy", "matplotlib")
     [
         "import splitlab",
         "import splitlab; splitlab.splitters()",
+        "import splitlab.trees; dir(splitlab.trees)",
         "import splitlab.cli; splitlab.cli.parser().format_help()",
         "import splitlab.montecarlo.config",
     ],
