@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__":  # before anything is loaded that takes time
+    from splitlab.__main__ import enter
+
+    sys.exit(enter())
+
 import argparse
 import io
 import os
 import re
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -302,7 +308,3 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to fail
     args = parser().parse_args(argv)
     return guarded("splitlab", COMMANDS[args.command], args)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -23,7 +23,7 @@ ROOMS = [
     {"api", "bounds", "contract"},
     {"montecarlo", "trees"},
     {"report"},
-    {"cli"},
+    {"cli", "__main__"},
 ]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import fcntl
-import json
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,14 @@ from splitlab.montecarlo.config import ConfigError, Experiment, load_experiment
 from splitlab.montecarlo.names import Plugins
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.runner import RunError
-from splitlab.montecarlo.store import FolderStore, write_atomically
+from splitlab.montecarlo.seal import MANIFEST, check_file, check_seal, read_manifest, sealed, sealed_manifest
+from splitlab.montecarlo.store import FolderStore, remove_unfinished, stored_origin, write_atomically
 from splitlab.montecarlo.timing_config import TimingExperiment
 from splitlab.montecarlo.yaml_source import shorten
 from splitlab.splitters import fingerprint, get
 
 CONFIG = "config.yaml"
-MANIFEST = "manifest.json"
+PUBLISHED = "published.csv"
 TIMING = "timing.csv"
 FLOATS = (*(f"{number}{end}" for number in ("microseconds", "ratio") for end in ("", "_low", "_high")), "spread")
 SAMPLER = ("sampling.py",)
@@ -59,22 +60,45 @@ def stored_experiment(folder: Path) -> Experiment:
     """The experiment whose results ``folder`` holds; ConfigError if it holds none."""
     if not (folder / CONFIG).is_file():
         raise ConfigError(f"{folder}: no results here ({CONFIG} is missing); name a folder that `splitlab run` wrote")
+    try:
+        check_seal(folder / CONFIG)
+    except ConfigError as error:
+        how = f"`splitlab run` with the config that was run here and --out {folder} renews it, and keeps the blocks"
+        raise ConfigError(f"{error}; {how}") from None
     return load_experiment(folder / CONFIG, plugins=Plugins(imported=False))
 
 
-def check_continuation(folder: Path, experiment: Experiment) -> None:
-    """ConfigError when ``folder`` holds something that this experiment cannot continue."""
+def write_config(folder: Path, experiment: Experiment) -> None:
+    """Write the resolved config beside the results."""
+    write_atomically(folder / CONFIG, sealed(experiment.to_yaml()))
+
+
+def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[str], None]) -> None:
+    """ConfigError when ``folder`` holds something that this experiment cannot continue.
+
+    Where the config is lost or damaged, the blocks say what they were made with.
+    """
     if not folder.exists():
+        if folder.is_symlink():
+            raise ConfigError(f"{folder}: is a link to {folder.readlink()}, which is not there; choose another --out")
         return
     if not folder.is_dir():
         raise ConfigError(f"{folder}: is a file, not a folder; choose another --out")
-    if not (folder / CONFIG).is_file():
+    has_blocks = (folder / "blocks").is_dir()
+    if not ((folder / CONFIG).is_file() or has_blocks):
         if any(entry.name != ".lock" for entry in folder.iterdir()):
             raise ConfigError(f"{folder}: holds files but no splitlab results; choose another --out")
         return
-    if (folder / "win_percentage.csv").is_file() and not (folder / "blocks").is_dir():
+    if (folder / "win_percentage.csv").is_file() and not has_blocks:
         raise ConfigError(f"{folder}: holds a summary only, which a run would replace; choose another --out")
-    stored = stored_experiment(folder)
+    try:
+        stored = stored_experiment(folder)
+    except ConfigError:
+        if not has_blocks:
+            raise
+        _refuse_difference(folder, {**origin(experiment), **stored_origin(folder)}, origin(experiment))
+        remark(f"{folder / CONFIG}: is lost or damaged; it is written anew, and the blocks are kept")
+        return
     _refuse_difference(folder, {"kind": stored.kind}, {"kind": experiment.kind})
     _refuse_difference(folder, origin(stored), origin(experiment))
 
@@ -96,7 +120,7 @@ def has_times(folder: Path, experiment: TimingExperiment) -> bool:
     stored = stored_experiment(folder)
     assert isinstance(stored, TimingExperiment)  # check_continuation saw to it
     _refuse_difference(folder, _timing_origin(stored), _timing_origin(experiment))
-    before = timing_conditions(_stored_manifest(folder))
+    before = timing_conditions(read_manifest(folder))
     for name, here in timing_conditions(timing_provenance()).items():
         if before[name] != here:
             raise ConfigError(
@@ -131,6 +155,7 @@ def stored_times(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The times that ``folder`` holds, and its manifest; ConfigError if there are none or they are no good."""
     path = folder / TIMING
     try:
+        check_file(folder, TIMING)
         # Python's float gives back exactly what was written, which pandas' own parser does not in all versions.
         frame = pd.read_csv(
             path, keep_default_na=False, dtype={"published": str}, converters=dict.fromkeys(FLOATS, float)
@@ -140,7 +165,7 @@ def stored_times(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         raise ConfigError(f"{folder}: holds no times ({TIMING} is missing); {how}") from None
     except (ValueError, OSError) as error:
         raise ConfigError(f"{path}: cannot be read ({error})") from None
-    return frame, _stored_manifest(folder)
+    return frame, read_manifest(folder)
 
 
 def set_aside(folder: Path) -> Path | None:
@@ -167,30 +192,33 @@ def _renamed(folder: Path) -> Path:
 def locked(folder: Path) -> Iterator[None]:
     """Hold the folder for one run at a time; the system lets go of the lock when a process ends, however it does."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ConfigError(f"{folder}: another run is writing here; wait for it or choose another --out") from None
-        yield
-
-
-def write_manifest(folder: Path, content: dict[str, Any]) -> None:
-    """Write the manifest as readable JSON; those of earlier sessions that computed something stay in ``earlier``."""
-    earlier = _stored_manifest(folder)
-    sessions = earlier.pop("earlier", [])
-    sessions = sessions if isinstance(sessions, list) else []
-    if earlier.get("runs_computed"):
-        sessions.append(earlier)
-    write_atomically(folder / MANIFEST, json.dumps({**content, "earlier": sessions}, indent=2) + "\n")
-
-
-def _stored_manifest(folder: Path) -> dict[str, Any]:
+    file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        remove_unfinished(folder)
+        yield
+    except BlockingIOError:
+        raise ConfigError(f"{folder}: another run is writing here; wait for it or choose another --out") from None
+    finally:
+        os.close(file)
+
+
+def earlier_sessions(folder: Path, remark: Callable[[str], None]) -> list[Any]:
+    """The manifests of the sessions before this one that computed something, to go into its own."""
+    try:
+        last = read_manifest(folder)
+    except ConfigError:
+        remark(f"{folder / MANIFEST}: is damaged; it is written anew, without the earlier sessions")
+        return []
+    sessions = last.pop("earlier", [])
+    return [*(sessions if isinstance(sessions, list) else []), *([last] if last.get("runs_computed") else [])]
+
+
+def write_manifest(
+    folder: Path, content: Mapping[str, Any], earlier: list[Any], files: Mapping[str, str] | None = None
+) -> None:
+    """Write the manifest, with the checksums of the files that belong to it."""
+    write_atomically(folder / MANIFEST, sealed_manifest({**content, "earlier": earlier}, files or {}))
 
 
 @contextmanager

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,23 +181,24 @@ def run_missing(experiment: Experiment, store: Store, jobs: int, progress: Progr
         with warnings.catch_warnings():
             # On an error joblib warns of tasks that it leaves undone; the error itself says what there is to say.
             warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
-            _collect(_computed_by(jobs, tasks, columns, experiment), parts, store, progress)
+            with closing(_computed_by(jobs, tasks, columns, experiment)) as finished:
+                _collect(finished, parts, store, progress)
 
 
 def _computed_by(
     jobs: int, tasks: Iterator[Task], columns: tuple[Column, ...], experiment: Experiment
-) -> Iterable[tuple[Task, BlockData]]:
+) -> Generator[tuple[Task, BlockData]]:
     """The tasks' results as they come: from threads, or from processes for much work that holds the GIL."""
     options: dict[str, Any] = {"n_jobs": jobs, "return_as": "generator_unordered", "pre_dispatch": "2*n_jobs"}
     seconds = sum(runs * run_seconds(cell, columns) for cell, runs in experiment.cells)
+    results: Any
     if jobs == 1 or not get(columns[0][1]).own or seconds < PROCESS_SECONDS:
         results = joblib.Parallel(prefer="threads", **options)(joblib.delayed(compute)(task) for task in tasks)
     else:
         functions = handed_over(name for column in columns for name in column)
         here = joblib.delayed(compute_elsewhere)
         results = joblib.Parallel(backend="loky", **options)(here(task, sys.path, functions) for task in tasks)
-    found: Iterable[tuple[Task, BlockData]] = results
-    return found
+    return results
 
 
 def _collect(

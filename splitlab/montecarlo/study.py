@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -21,6 +20,7 @@ from splitlab.montecarlo.folder import (
     CONFIG,
     TIMING,
     check_continuation,
+    earlier_sessions,
     has_times,
     locked,
     open_store,
@@ -29,12 +29,14 @@ from splitlab.montecarlo.folder import (
     stored_experiment,
     stored_times,
     timing_provenance,
+    write_config,
     write_manifest,
 )
 from splitlab.montecarlo.names import with_functions_named
 from splitlab.montecarlo.plan import refuse_absurd
 from splitlab.montecarlo.progress import reporter, tell
 from splitlab.montecarlo.provenance import provenance
+from splitlab.montecarlo.published_source import kept_published, with_published_located
 from splitlab.montecarlo.runner import compile_kernels, missing_work, run_missing
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
 from splitlab.montecarlo.summary import IncompleteError, Summary, block_wins, cell_columns, summarise
@@ -47,10 +49,7 @@ from splitlab.montecarlo.timing import (
     with_published,
 )
 from splitlab.montecarlo.timing_config import TimingExperiment
-from splitlab.published import RATIO_TABLE, load, load_ratios, located, table_names
 from splitlab.splitters.warm import uncompiled
-
-PUBLISHED = "published.csv"
 
 
 class Results:
@@ -202,10 +201,10 @@ def run(
     (10, 2)
     """
     if isinstance(config, Experiment):
-        experiment = _with_published(config)
+        experiment = with_published_located(config)
     else:
         named = with_functions_named(config) if isinstance(config, Mapping) else config
-        experiment = _with_published(load_experiment(named, runs=runs, overrides=overrides))
+        experiment = with_published_located(load_experiment(named, runs=runs, overrides=overrides))
     if isinstance(experiment, TimingExperiment):
         return _run_timing(experiment, jobs, out, fresh, say)
     return _run_splits(experiment, check_jobs(jobs), out, fresh, say)
@@ -215,7 +214,7 @@ def _make_way(folder: Path, experiment: Experiment, fresh: bool, remark: Callabl
     """Set old results aside if asked to; ConfigError if what is there cannot be continued."""
     if fresh and (backup := set_aside(folder)):
         remark(f"the old results are kept in {backup}")
-    check_continuation(folder, experiment)
+    check_continuation(folder, experiment, remark)
 
 
 def _run_splits(
@@ -230,14 +229,15 @@ def _run_splits(
     folder = Path(out)
     _make_way(folder, experiment, fresh, remark)
     with locked(folder):
-        write_atomically(folder / CONFIG, _kept_published(experiment, folder).to_yaml())
+        earlier, kept = earlier_sessions(folder, remark), kept_published(experiment, folder)
+        write_config(folder, kept[0])
         store = open_store(folder, experiment, remark)
         began = time.monotonic()
         with replay_named(folder):
             computed = compute_missing(experiment, store, jobs, say)
         results = Results(experiment, store, summarise(experiment, store))
         session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": round(time.monotonic() - began, 3)}
-        write_manifest(folder, _manifest(results, session))
+        write_manifest(folder, _manifest(results, session), earlier, kept[1])
     return results
 
 
@@ -255,13 +255,14 @@ def _run_timing(
     with locked(folder):
         if has_times(folder, experiment):
             remark(f"{folder} holds these times already; they are shown, and nothing is timed anew (--fresh does)")
-            write_atomically(folder / CONFIG, experiment.to_yaml())
+            write_config(folder, experiment)
             return _load_timing(experiment, folder)
         results = _timed(experiment, say)
         # The times come last: where they are, the config and the manifest that belong to them are there.
-        write_atomically(folder / CONFIG, experiment.to_yaml())
-        write_manifest(folder, results.manifest)
-        write_atomically(folder / TIMING, results.timing.to_csv(index=False, lineterminator="\n"))
+        times = results.timing.to_csv(index=False, lineterminator="\n")
+        write_config(folder, experiment)
+        write_manifest(folder, results.manifest, earlier_sessions(folder, remark), {TIMING: times})
+        write_atomically(folder / TIMING, times)
     return results
 
 
@@ -303,7 +304,7 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
 
     Raises ValueError when the folder holds no results or lacks some of them.
     """
-    experiment = _with_published(stored_experiment(Path(folder)))
+    experiment = with_published_located(stored_experiment(Path(folder)))
     if isinstance(experiment, TimingExperiment):
         return _load_timing(experiment, Path(folder))
     store = open_store(Path(folder), experiment, _remarks(say))
@@ -313,29 +314,6 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
         if not (Path(folder) / "blocks").is_dir():
             raise ConfigError(f"{folder}: holds a summary only, without the runs behind it") from None
         raise ConfigError(f"{folder}: {error}; `splitlab run {folder}/{CONFIG} --out {folder}` computes them") from None
-
-
-def _with_published(experiment: Experiment) -> Experiment:
-    """The experiment with its published numbers located; ConfigError, before any computing, if they are no good."""
-    if experiment.published is None:
-        return experiment
-    place, name = experiment.source or "config", experiment.published
-    timing = isinstance(experiment, TimingExperiment)
-    if not (timing and name == RATIO_TABLE):
-        name = located(name, experiment.source.parent if experiment.source else Path())
-    try:
-        (load_ratios if timing else load)(name)
-    except ValueError as error:
-        raise ConfigError(f"{place}: {error}") from None
-    return replace(experiment, published=name)
-
-
-def _kept_published(experiment: Experiment, folder: Path) -> Experiment:
-    """The experiment with the csv file of its published numbers copied into ``folder``, which then stands by itself."""
-    if experiment.published is None or experiment.published in table_names():
-        return experiment
-    write_atomically(folder / PUBLISHED, Path(experiment.published).read_text(encoding="utf-8-sig"))
-    return replace(experiment, published=PUBLISHED)
 
 
 def check_jobs(jobs: int | None) -> int:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
-from splitlab.montecarlo.folder import MANIFEST
+from splitlab.montecarlo.seal import read_manifest
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.study import Results
 from splitlab.report import page, timing_table
@@ -15,19 +13,11 @@ from splitlab.report.figures import figures_of, save
 from splitlab.report.style import Plot
 
 
-def manifest_of(folder: Path) -> dict[str, Any]:
-    """The manifest of a results folder; empty if there is none."""
-    try:
-        return json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-
-
 def section(
     results: Results, folder: Path, verdict: Verdict, plots: list[Plot], *notes: str, title: str
 ) -> page.Section:
     """The section of an experiment of any kind."""
-    manifest = manifest_of(folder)
+    manifest = read_manifest(folder)
     if results.timing is None:
         return page.experiment_section(results, verdict, plots, manifest, notes, title=title)
     blocks: list[page.Block] = [*timing_table.timing_tables(results), *notes, *map(page.picture_of, plots)]
