@@ -47,6 +47,7 @@ def parser() -> Parser:
     compare = commands.add_parser("compare", help="hold the results against the published numbers; 1 if any differs")
     compare.add_argument("dir", type=Path, metavar="DIR")
     _add_replay(commands)
+    _add_verify(commands)
     _add_split(commands)
     listing = commands.add_parser("list", help="show all splitters and impurities")
     listing.add_argument("--impurity", metavar="NAME", help="examine an impurity of your own, package.module:function")
@@ -87,6 +88,15 @@ def _add_replay(commands: argparse._SubParsersAction[Parser]) -> None:
     replay.add_argument("--k", type=whole, required=True)
     replay.add_argument("--max-count", type=whole)
     replay.add_argument("--run", type=whole, required=True)
+
+
+def _add_verify(commands: argparse._SubParsersAction[Parser]) -> None:
+    verify = commands.add_parser("verify", help="compute random blocks of a folder again; 1 if any bit differs")
+    verify.add_argument("dir", type=Path, metavar="DIR")
+    verify.add_argument("--sample", type=whole, default=50, metavar="N", help="how many blocks (default: 50)")
+    verify.add_argument("--seed", type=whole, help="of the choice of blocks (default: another one each time)")
+    verify.add_argument("--jobs", type=whole, metavar="J", help="worker threads (default: all processors)")
+    verify.add_argument("--no-plugins", action="store_true", help="refuse folders that need functions to be imported")
 
 
 def _add_split(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -182,6 +192,34 @@ def replay_command(args: argparse.Namespace) -> int:
     return DONE
 
 
+def verify_command(args: argparse.Namespace) -> int:
+    """Compute random blocks again; exit code 1 if any bit differs."""
+    from secrets import randbelow
+
+    from splitlab.montecarlo.config import load_experiment
+    from splitlab.montecarlo.folder import CONFIG, stored_experiment
+    from splitlab.montecarlo.names import Plugins
+    from splitlab.montecarlo.study import check_jobs
+    from splitlab.montecarlo.verify import elsewhere, verify
+
+    if args.sample < 1:
+        raise ValueError(f"--sample: {args.sample} is too small; write how many blocks, at least 1")
+    seed = randbelow(10**9) if args.seed is None else args.seed
+    if seed < 0:
+        raise ValueError(f"--seed: {seed} is negative; write a whole number from 0")
+    stored_experiment(args.dir)  # is it sound
+    plugins = Plugins(allowed=not args.no_plugins, announce=_say)
+    experiment = load_experiment(args.dir / CONFIG, plugins=plugins)
+    found = verify(args.dir, experiment, args.sample, seed, check_jobs(args.jobs), sys.stderr)
+    for line in (*(f"differs: {line}" for line in found.differing), *(f"not there: {line}" for line in found.absent)):
+        print(line)
+    for line in elsewhere(args.dir) if found.differing else ():
+        print(f"made with another {line}")
+    outcome = f"{len(found.differing)} differences" if found.differing else "every bit is the same"
+    print(f"{found.compared} of {found.blocks} blocks computed again (--seed {seed}): {outcome}")
+    return DIFFERS if found.differing else DONE
+
+
 def split_command(args: argparse.Namespace) -> int:
     """Split a table from a file."""
     from splitlab.api import split
@@ -265,6 +303,7 @@ COMMANDS = {
     "report": report_command,
     "compare": compare_command,
     "replay": replay_command,
+    "verify": verify_command,
     "split": split_command,
     "list": list_command,
     "check": check_command,
