@@ -42,6 +42,7 @@ def parser() -> Parser:
     compare.add_argument("dir", type=Path, metavar="DIR")
     _add_replay(commands)
     _add_split(commands)
+    _add_adversary(commands)
     commands.add_parser("list", help="show all splitters and impurities")
     return top
 
@@ -84,6 +85,31 @@ def _add_split(commands: argparse._SubParsersAction[Parser]) -> None:
     direction = "for --splitter direction: one number per class (--direction=-1,0,2 where it begins with a minus)"
     split.add_argument("--direction", type=numbers, metavar="1,0,0.5", help=direction)
     split.add_argument("--collapsed", action="store_true", help="choose the prefix by the table collapsed along it")
+
+
+def _add_adversary(commands: argparse._SubParsersAction[Parser]) -> None:
+    adversary = commands.add_parser("adversary", help="search for tables on which a splitter is far from the optimum")
+    adversary.add_argument("--splitter", required=True)
+    adversary.add_argument("--impurity", required=True)
+    adversary.add_argument("--n", type=whole, required=True, help="values, at most")
+    adversary.add_argument("--k", type=whole, required=True, help="classes, at most")
+    limit = adversary.add_mutually_exclusive_group()
+    limit.add_argument(
+        "--seconds", type=whole, metavar="T", help="how long (default: 20); how far depends on the machine"
+    )
+    limit.add_argument("--steps", type=whole, metavar="N", help="how far, instead; the result is the same everywhere")
+    adversary.add_argument("--seed", type=whole, default=0, metavar="S")
+    adversary.add_argument(
+        "--max-count", type=whole, default=10_000, metavar="M", help="largest entry (default: 10000)"
+    )
+    out = Path("results") / "adversary"
+    adversary.add_argument(
+        "--out",
+        type=Path,
+        default=out,
+        metavar="DIR",
+        help=f"what is found is added to DIR/worst.jsonl (default: {out})",
+    )
 
 
 def whole(text: str) -> int:
@@ -186,6 +212,25 @@ def split_command(args: argparse.Namespace) -> int:
     return DONE
 
 
+def adversary_command(args: argparse.Namespace) -> int:
+    """Search for a bad table, print it and keep it."""
+    from splitlab.adversary import record, worst_known
+    from splitlab.adversary.hunt import command, hunt
+    from splitlab.adversary.search import check_limits, posed
+    from splitlab.report.worst import text_of
+
+    problem = posed(args.splitter, args.impurity, args.n, args.k, args.max_count)
+    seconds = 20 if args.seconds is None and args.steps is None else args.seconds
+    check_limits(seconds, args.steps, args.seed)
+    record.check(args.out)
+    ended = hunt(problem, seconds, args.steps, args.seed, say=sys.stderr)
+    record.add(args.out, ended.found, {"seed": args.seed, "command": command(problem, ended.steps, args.seed)})
+    print(text_of(ended.found, worst_known().get((args.splitter, args.impurity))), flush=True)
+    if ended.interrupted:
+        raise KeyboardInterrupt(f"the best so far is kept in {args.out / record.FILE}")
+    return DONE
+
+
 def list_command(args: argparse.Namespace) -> int:
     """Show what there is."""
     from splitlab.impurity import NAMES
@@ -204,6 +249,7 @@ COMMANDS = {
     "compare": compare_command,
     "replay": replay_command,
     "split": split_command,
+    "adversary": adversary_command,
     "list": list_command,
 }
 

@@ -21,6 +21,7 @@ ROOMS = [
     {"sampling", "splitters", "table_file", "published"},
     {"api", "bounds"},
     {"montecarlo"},
+    {"adversary"},
     {"report"},
     {"cli"},
 ]
