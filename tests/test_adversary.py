@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.adversary import Call, challenge, frame_of, table_of
 from scripts.worst_tables import take_over
 from splitlab.adversary import Found, certified, proven, record, search, worst_known
 from splitlab.adversary.certificate import quotients
@@ -22,7 +23,7 @@ from splitlab.adversary.refine import neighbours, raised, simplified
 from splitlab.adversary.search import climb, posed
 from splitlab.cli import WRONG_INPUT, main
 from splitlab.impurity import NAMES, code, score
-from splitlab.report.worst import frame_of, standing, table_of
+from splitlab.report.worst import standing
 from splitlab.splitters import get, names
 from tests.tables import optimum, random_tables
 from tests.test_cli import ROOT, refused, splitlab
@@ -337,9 +338,24 @@ def test_only_a_higher_ratio_changes_the_list(tmp_path: Path) -> None:
     assert (tmp_path / "list.json").read_text() == as_json(KNOWN)
 
 
+def test_the_experiment_keeps_what_is_worse(tmp_path: Path) -> None:
+    table = [[3, 0, 0], [0, 3, 1], [1, 0, 3]]
+    known = with_better({}, [certified(table, "lca", "gini")])
+    scratch = challenge(("lca", "gini"), known, Call(tmp_path, 0.1, 5, "a command"))
+    kept = record.found(tmp_path)
+    assert [one.ratio for one in kept] == sorted({one.ratio for one in kept})  # each worse than those before
+    assert kept[-1].ratio == pytest.approx(known["lca", "gini"].ratio)
+    assert known["lca", "gini"].ratio >= scratch * (1 - 1e-9)
+    assert scratch > 1.2
+    assert json.loads((tmp_path / "worst.jsonl").read_text().splitlines()[0])["command"] == "a command"
+
+
 def test_the_list_as_table_and_frame() -> None:
-    frame = frame_of(KNOWN, {("lca", "gini"): 1.25})
-    row = frame[(frame["splitter"] == "lca") & (frame["impurity"] == "gini")].iloc[0]
+    scratch = {("lca", "gini"): 1.25, ("sliq", "entropy"): float("inf")}
+    frame = frame_of(KNOWN, scratch).set_index(["splitter", "impurity"])
+    row = frame.loc[("lca", "gini")]
     assert (row["found"], row["worst"], row["proven"]) == (1.25, KNOWN["lca", "gini"].ratio, 2.0)
-    assert len(frame) == len(table_of(KNOWN, {}).rows) == len(challenged())
-    assert "1.2500" in table_of(KNOWN, {("lca", "gini"): 1.25}).as_markdown()
+    assert certified(row["table"], "lca", "gini").table.shape == (row["n"], row["k"])
+    texts = [[entry.text for entry in line] for line in table_of(KNOWN, scratch).rows]
+    assert [line[2] for line in texts] == ["1.2500", "unbounded"]
+    assert [line[4] for line in texts] == ["2", "–"]

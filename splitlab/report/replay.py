@@ -27,7 +27,7 @@ def replay(folder: Path, n: int, k: int, max_count: int | None, run: int) -> str
     if not 0 <= run < runs:
         raise ConfigError(f"--run: {run} is out of range; {cell.label} in {folder} has runs 0 to {runs - 1}")
     table = draw(_task(experiment, cell, run)).tables
-    parts = [f"run {run} of {cell.label} in {folder} (values are numbered from 0)", grid(table[0])]
+    parts = [f"run {run} of {cell.label} in {folder} (values are numbered from 0)", _grid(table[0])]
     parts += [_splits(table, impurity, experiment.splitters).as_text() for impurity in experiment.impurities]
     return "\n".join([*parts, _against_stored(experiment, folder, cell, run, table)])
 
@@ -68,8 +68,7 @@ def _task(experiment: Experiment, cell: Cell, run: int) -> Task:
     return Task(Item(Block(cell, block, at + 1), at, at + 1), (), experiment.seed, state)
 
 
-def grid(table: np.ndarray) -> str:
-    """A table with its values numbered."""
+def _grid(table: np.ndarray) -> str:
     width = len(str(table.max())) + 1
     return "\n".join(f"  {v:4d}:" + "".join(f"{count:{width}d}" for count in row) for v, row in enumerate(table)) + "\n"
 
@@ -80,12 +79,11 @@ def _splits(table: np.ndarray, impurity: str, names: tuple[str, ...]) -> Table:
     values = np.array([[score(table, mask, kind)[0] for mask in masks]])
     won = wins(values, table.sum(axis=(1, 2)).astype(float))[0]
     rows = [
-        [Entry(name), Entry(f"{values[0, s]:.9f}", bool(won[s])), Entry(value_numbers(masks[s][0]))]
+        [Entry(name), Entry(f"{values[0, s]:.9f}", bool(won[s])), Entry(_values(masks[s][0]))]
         for s, name in enumerate(names)
     ]
     return Table(f"{impurity}: I(left) + I(right), winners marked", ["splitter", "impurity", "left side"], rows, 1)
 
 
-def value_numbers(mask: np.ndarray) -> str:
-    """The values of one side."""
+def _values(mask: np.ndarray) -> str:
     return " ".join(str(v) for v in np.flatnonzero(mask))

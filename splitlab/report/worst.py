@@ -1,29 +1,17 @@
-"""Worst cases as texts: a certificate in full, and the list of all."""
+"""A worst case as text: the certificate in full."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-
-import pandas as pd
 
 from splitlab.adversary.certificate import Found
-from splitlab.adversary.known import HIGHER, Key, Known, challenged, proven
-from splitlab.report.layout import Entry, Table
-from splitlab.report.replay import grid, value_numbers
-from splitlab.report.tables import IMPURITY_TITLES, NONE
+from splitlab.adversary.known import HIGHER, Known, proven
+from splitlab.report.layout import grid, value_numbers
 from splitlab.splitters import get
 
-NOTES = (
-    "Impurity of a splitter's split / optimum on the worst table known: a lower bound on the splitter's worst case.",
-    "Entries of the tables are bounded; where nothing is proven a ratio may go on growing with the bound.",
-)
 
-
-def number(ratio: float | None) -> str:
-    """A ratio to at least five digits; a dash for none."""
-    if ratio is None:
-        return NONE
+def number(ratio: float) -> str:
+    """A ratio to at least five digits."""
     return "unbounded" if math.isinf(ratio) else f"{ratio:,.4f}" if ratio < 100 else f"{ratio:,.2f}"
 
 
@@ -56,25 +44,3 @@ def standing(found: Found, known: Known | None) -> str:
     if found.ratio > known.ratio * (1.0 + HIGHER):
         return f"This beats the worst known table ({number(known.ratio)})."
     return f"The worst known table has {number(known.ratio)}."
-
-
-def frame_of(known: Mapping[Key, Known], scratch: Mapping[Key, float]) -> pd.DataFrame:
-    """The list as a frame; ``scratch`` has what the present searches found by themselves."""
-    columns = ["splitter", "impurity", "found", "worst", "proven", "n", "k", "table"]
-    rows = []
-    for key in (key for key in challenged() if key in known):
-        ratios = [scratch.get(key), known[key].ratio, proven(*key)]
-        rows.append([*key, *ratios, *known[key].counts.shape, known[key].counts.tolist()])
-    return pd.DataFrame(rows, columns=columns)
-
-
-def table_of(known: Mapping[Key, Known], scratch: Mapping[Key, float]) -> Table:
-    """The list, one row per splitter and impurity."""
-    heads = ["splitter", "impurity", "found now", "worst known", "proven", "size"]
-    rows = []
-    for name, impurity in (key for key in challenged() if key in known):
-        one, most = known[name, impurity], proven(name, impurity)
-        n, k = one.counts.shape
-        shown = [number(scratch.get((name, impurity))), number(one.ratio), NONE if most is None else f"{most:g}"]
-        rows.append([Entry(t) for t in (get(name).title, IMPURITY_TITLES[impurity], *shown, f"{n} x {k}")])
-    return Table("Worst known tables: ratio to the optimum", heads, rows, 2, NOTES)
