@@ -66,8 +66,9 @@ reference: $(READY)  ## copy the summaries of finished runs to results/reference
 	@$(PY) -m scripts.reference $(addprefix results/,table1 table2 table1_corrected table2_corrected replay excess table3 figures)
 	@$(PY) -m scripts.readme
 
-test: $(READY)  ## all tests but the long statistical ones
-	@$(PY) -m pytest -m "not slow"
+test: $(READY)  ## all tests but the long statistical ones, in two processes
+	@$(PY) -m splitlab.splitters.warm
+	@$(PY) -m pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: $(READY)  ## the long statistical checks
 	@$(PY) -m pytest -m slow

@@ -19,6 +19,9 @@ from typing import Any, TypeVar
 import llvmlite
 import numba
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
@@ -93,3 +96,16 @@ def kernel(function: F) -> F:
         return compiled
     finally:
         config.CACHE_DIR = before
+
+
+def _call_at(typing_context: Any, address: Any, x: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        double = ir.DoubleType()
+        pointer = builder.inttoptr(arguments[0], ir.FunctionType(double, [double]).as_pointer())
+        return builder.call(pointer, [arguments[1]])
+
+    return types.float64(types.int64, types.float64), generate
+
+
+# call_at(address, x), within a kernel: the value at x of the compiled function float64 -> float64 at an address.
+call_at: Any = intrinsic(_call_at)

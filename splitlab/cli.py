@@ -43,7 +43,13 @@ def parser() -> Parser:
     _add_replay(commands)
     _add_split(commands)
     _add_adversary(commands)
-    commands.add_parser("list", help="show all splitters and impurities")
+    listing = commands.add_parser("list", help="show all splitters and impurities")
+    listing.add_argument("--impurity", metavar="NAME", help="examine an impurity of your own, package.module:function")
+    check = commands.add_parser("check", help="try what every splitter has to keep to on one of your own; 1 if broken")
+    check.add_argument("splitter", metavar="package.module:function")
+    check.add_argument("--ratio", type=float, help="the most times the optimum that it claims to reach")
+    check.add_argument("--seed", type=whole, default=0, help="of the random tables (default: 0)")
+    commands.add_parser("examples", help="show worked examples of splits and trees, step by step")
     return top
 
 
@@ -59,6 +65,7 @@ def _add_run(commands: argparse._SubParsersAction[Parser]) -> None:
     add_run_options(run)
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="replace a top-level key")
     run.add_argument("--fresh", action="store_true", help="keep old results as a backup and start anew")
+    run.add_argument("--no-plugins", action="store_true", help="refuse configs that name functions to import")
 
 
 def add_run_options(target: argparse.ArgumentParser) -> None:
@@ -131,9 +138,11 @@ def numbers(text: str) -> list[float]:
 def run_command(args: argparse.Namespace) -> int:
     """Run or continue an experiment; print its tables."""
     from splitlab.montecarlo.config import load_experiment
+    from splitlab.montecarlo.names import Plugins
     from splitlab.montecarlo.study import run
 
-    experiment = load_experiment(args.config, runs=args.runs, overrides=args.set)
+    plugins = Plugins(allowed=not args.no_plugins, announce=_say)
+    experiment = load_experiment(args.config, runs=args.runs, overrides=args.set, plugins=plugins)
     folder = args.out or Path("results") / experiment.name
     results = run(experiment, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr)
     if (folder / "report.html").exists():
@@ -236,10 +245,57 @@ def list_command(args: argparse.Namespace) -> int:
     from splitlab.impurity import NAMES
     from splitlab.splitters import splitters
 
+    if args.impurity:
+        return _examine(args.impurity)
     for entry in splitters():
-        print(f"{entry.name:14}  {entry.title:15}  guarantee: {entry.guarantee}")
-        print(f"{'':14}  {'':15}  cost: {entry.cost}; source: {entry.source}")
-    print(f"\nimpurities: {', '.join(NAMES)}")
+        print(f"{entry.name:16}  {entry.title:18}  guarantee: {entry.guarantee}")
+        print(f"{'':16}  {'':18}  cost: {entry.cost}; source: {entry.source}")
+    print(f"\nimpurities: {', '.join(NAMES)}, and your own as package.module:function")
+    return DONE
+
+
+def _examine(name: str) -> int:
+    """Say which guarantees hold for an impurity of the user's own."""
+    from splitlab import plugins
+    from splitlab.own_impurity import examine, guarantees
+
+    plugins.search([Path()])
+    _say(f"importing {name} from {plugins.where(name)}")
+    found = examine(name)
+    for label, rule, problem in (
+        ("P1", "f(0) = f(1) = 0", found.p1),
+        ("P2", "strictly concave", found.p2),
+        ("P3", "f(p) <= (p / q) f(q) + q f(p / q)", found.p3),
+    ):
+        print(f"({label}) {rule}: {f'fails: {problem}' if problem else 'holds wherever it was tried'}")
+    for line in guarantees(name):
+        print(line)
+    return DONE
+
+
+def check_command(args: argparse.Namespace) -> int:
+    """Try a splitter's contract."""
+    from splitlab import plugins
+    from splitlab.contract import check
+
+    plugins.search([Path()])
+    if plugins.is_plugin(args.splitter):
+        _say(f"importing {args.splitter} from {plugins.where(args.splitter)}")
+    findings = check(args.splitter, args.ratio, args.seed)
+    for finding in findings:
+        print(f"{'broken' if finding.problem else 'holds '}  {finding.rule}")
+        if note := finding.problem or finding.seen:
+            print(f"        {' '.join(note.splitlines())}")
+    broken = sum(bool(finding.problem) for finding in findings)
+    print(f"{args.splitter}: {f'{broken} of {len(findings)} rules broken' if broken else 'every rule holds'}")
+    return DIFFERS if broken else DONE
+
+
+def examples_command(args: argparse.Namespace) -> int:
+    """Show the worked examples."""
+    from splitlab.trees.examples import page
+
+    print(page())
     return DONE
 
 
@@ -251,6 +307,8 @@ COMMANDS = {
     "split": split_command,
     "adversary": adversary_command,
     "list": list_command,
+    "check": check_command,
+    "examples": examples_command,
 }
 
 

@@ -14,6 +14,9 @@ of one table: Gini as N - sum l_i^2/|l| - sum r_i^2/|r|, entropy as h(|l|) + h(|
 with h(x) = x log2 x looked up in a table. Subtraction costs it absolute accuracy of about 1e-15 N log N, far below
 the 1e-12 N that a split must gain to count as better.
 
+Kernels know an impurity by a number, its *kind*: 0 for Gini, 1 for entropy, and for one of the user's own the address
+of its compiled f (see ``own_impurity``), which is then called for the share of every class that is present.
+
 Source: Laber, Molinaro, Pereira (ICML 2018), section 2.
 """
 
@@ -24,7 +27,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from splitlab._jit import Bools, Floats, Ints, kernel
+from splitlab._jit import Bools, Floats, Ints, call_at, kernel
+from splitlab.plugins import is_plugin
 
 NAMES = ("gini", "entropy")
 GINI, ENTROPY = 0, 1
@@ -36,6 +40,7 @@ STRICTLY = 1e-12
 # Below the share of any count (they add up to 1e15 at most), so it stands for the share of a class that is absent:
 # there the entropy rises infinitely steeply.
 LEAST_SHARE = 1e-16
+STEP = 1e-6  # to either side, for the slope of a function that is known by its values only
 
 # Longest table of x log2 x: 512 KB, about a processor's second-level cache; larger counts call log2.
 LOOKUP = 1 << 16
@@ -52,6 +57,8 @@ def impurity(counts: Ints, kind: int) -> float:
         if c > 0:
             if kind == GINI:
                 result += float(c) * (float(total - c) / float(total))
+            elif kind != ENTROPY:
+                result += total * call_at(kind, c / total)
             elif 2 * c > total:  # log2(total / c) would lose its digits near 1
                 result -= c * (math.log1p(-float(total - c) / float(total)) / math.log(2.0))
             else:
@@ -85,8 +92,8 @@ def xlog2x(x: int, lookup: Floats) -> float:
 
 @kernel
 def lookup_table(tables: Ints, kind: int) -> Floats:
-    """h(0), h(1), ... as far as the totals of these tables need it; empty for Gini."""
-    if kind == GINI:
+    """h(0), h(1), ... as far as the totals of these tables need it; empty but for entropy."""
+    if kind != ENTROPY:
         return np.empty(0)
     largest = 0
     for t in range(tables.shape[0]):
@@ -110,6 +117,14 @@ def sides_impurity(left: Ints, totals: Ints, n_left: int, n_total: int, kind: in
             squares_left += x * x
             squares_right += y * y
         return n_total - squares_left / n_left - squares_right / n_right
+    if kind != ENTROPY:
+        result = 0.0
+        for i in range(left.size):
+            if left[i] > 0:
+                result += n_left * call_at(kind, left[i] / n_left)
+            if left[i] < totals[i]:
+                result += n_right * call_at(kind, (totals[i] - left[i]) / n_right)
+        return result
     if n_total < lookup.size:  # then the table reaches every count; indices are not negative, which unsigned ones say
         result = lookup[np.uint64(n_left)] + lookup[np.uint64(n_right)]
         for i in range(left.size):
@@ -122,22 +137,34 @@ def sides_impurity(left: Ints, totals: Ints, n_left: int, n_total: int, kind: in
 
 
 @kernel
+def slope_and_rest(share: float, kind: int) -> tuple[float, float]:
+    """f'(p) and f(p) - p f'(p), the latter 0 for entropy: what it adds, 1 / ln 2, is the same for all u."""
+    if kind == GINI:
+        return 1.0 - 2.0 * share, share * share
+    if kind == ENTROPY:
+        return -math.log2(max(share, LEAST_SHARE)), 0.0
+    low, high = max(share - STEP, 0.0), min(share + STEP, 1.0)
+    slope = (call_at(kind, high) - call_at(kind, low)) / (high - low)
+    return slope, call_at(kind, share) - share * slope
+
+
+@kernel
 def impurity_gradient(counts: Ints, kind: int, gradient: Floats) -> None:
     """Fill ``gradient`` (k,) with dI / du_i = f'(p_i) + sum_j (f(p_j) - p_j f'(p_j)), p = u / |u|, u not zero.
 
-    That is 1 - 2 p_i + sum_j p_j^2 for Gini and -log2 p_i for entropy, where a share of 0 counts as LEAST_SHARE.
+    That is 1 - 2 p_i + sum_j p_j^2 for Gini and -log2 p_i for entropy, where a share of 0 counts as LEAST_SHARE;
+    for other impurities f' is a difference quotient.
     """
     total = 0
     for c in counts:
         total += c
-    squares = 0.0
+    rest = 0.0
     for i in range(counts.size):
-        share = counts[i] / total
-        gradient[i] = 1.0 - 2.0 * share if kind == GINI else -math.log2(max(share, LEAST_SHARE))
-        squares += share * share
-    if kind == GINI:
-        for i in range(counts.size):
-            gradient[i] += squares
+        slope, more = slope_and_rest(counts[i] / total, kind)
+        gradient[i] = slope
+        rest += more
+    for i in range(counts.size):
+        gradient[i] += rest
 
 
 def weighted_impurity(counts: NDArray[np.int64], name: str) -> float:
@@ -148,7 +175,7 @@ def weighted_impurity(counts: NDArray[np.int64], name: str) -> float:
     counts : array of int64, shape (k,)
         Class counts, not negative.
     name : str
-        ``"gini"`` or ``"entropy"``.
+        ``"gini"``, ``"entropy"``, or one's own.
 
     Returns
     -------
@@ -171,6 +198,20 @@ def weighted_impurity(counts: NDArray[np.int64], name: str) -> float:
 
 def code(name: str) -> int:
     """The number by which kernels know the impurity ``name``; ValueError if there is none of that name."""
-    if name not in NAMES:
-        raise ValueError(f"impurity: {name!r} is not known; the impurities are {', '.join(NAMES)}")
-    return NAMES.index(name)
+    if name in NAMES:
+        return NAMES.index(name)
+    if is_plugin(name):
+        from splitlab.own_impurity import address_of  # loads more of numba than most runs need
+
+        return address_of(name)
+    known = f"the impurities are {', '.join(NAMES)}, and your own as package.module:function"
+    raise ValueError(f"impurity: {name!r} is not known; {known}")
+
+
+def name_of(kind: int) -> str:
+    """The name of the impurity that kernels know by the number ``kind``."""
+    if kind < len(NAMES):
+        return NAMES[kind]
+    from splitlab.own_impurity import name_at
+
+    return name_at(kind)

@@ -282,7 +282,7 @@ BAD_FILES = {
     # impurities and splitters
     "impurity": (f"name: x\nimpurities: [gini, gnii]\n{TAIL}", 2, "impurities[1]: gnii is not a known impurity; did you mean 'gini'? known: gini, entropy"),
     "one impurity": (f"name: x\nimpurities: xyz\n{TAIL}", 2, "impurities: xyz is not a known impurity; known: gini, entropy"),
-    "own impurity": (f"name: x\nimpurities: a:b\n{TAIL}", 2, "impurities: a:b is not a known impurity"),
+    "own impurity": (f"name: x\nimpurities: a:b\n{TAIL}", 2, "impurities: a:b cannot be used: a: there is no module 'a'"),
     "no impurity": (f"name: x\nimpurities: []\n{TAIL}", 2, "impurities: a list has no items; at least one is needed"),
     "twice": (f"{HEAD.replace('gini', '[gini, entropy, gini]')}{TAIL}", 2, "impurities[2]: 'gini' is repeated; it is already in impurities[0] on line 2"),
     "splitter": (f"name: x\nsplitters:\n- lca\n- hc\n{TAIL}", 4, f"splitters[1]: hc is not a known splitter; did you mean 'hcc'? known: {', '.join(SPLITTERS)}"),
@@ -582,7 +582,7 @@ def test_the_resolved_form_of_the_largest_grid_is_within_the_reader_limit():
     experiment = load_experiment(settings_dict(grid=[entry]))
     assert len(experiment.cells) == 10_000
     assert len(experiment.to_yaml()) < 900_000
-    assert experiment.to_yaml().count("\n") == 10_008  # as many entries as a list may have
+    assert experiment.to_yaml().count("\n") == 10_009  # as many entries as a list may have
 
 
 def experiment_or_error(*args: Any, **keywords: Any) -> None:

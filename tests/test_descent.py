@@ -257,6 +257,6 @@ def test_a_polished_splitter_in_an_experiment(tmp_path: Path) -> None:
     experiment = load_experiment(tmp_path / "out" / "config.yaml")
     assert experiment.splitters == ("pull_left+hd", "pull_left")
     marks = open_store(tmp_path / "out", experiment).fingerprints
-    assert marks["pull_left+hd"] != marks["pull_left"]
+    assert marks["gini", "pull_left+hd"] != marks["gini", "pull_left"]
     with pytest.raises(ValueError, match=r"hd\+hd'? is not a known splitter"):
         load_experiment({**config, "splitters": ["hd+hd"]})

@@ -34,9 +34,8 @@ class Warned(list[str]):
 
 
 def open_folder(folder: Path, warned: Any = None, **changes: Any) -> FolderStore:
-    return FolderStore(
-        folder, changes.get("origin", ORIGIN), changes.get("prints", PRINTS), Warned() if warned is None else warned
-    )
+    prints = {(i, s): mark for s, mark in changes.get("prints", PRINTS).items() for i in ("gini", "entropy")}
+    return FolderStore(folder, changes.get("origin", ORIGIN), prints, Warned() if warned is None else warned)
 
 
 def same(a: BlockData, b: BlockData) -> bool:

@@ -206,10 +206,12 @@ def test_adding_in_parts_equals_one_pass() -> None:
     excess = relative_excess(impurities)[:, 0]
     won = wins(impurities, np.full(997, 40.0))[:, 0]
     whole, parts = Tally(), Tally()
-    whole.add(won, excess, 0)
+    failed = np.zeros(997, bool)
+    failed[[5, 400]] = True
+    whole.add(won, failed, excess, 0)
     for start, stop in ((0, 1), (1, 300), (300, 300), (300, 990), (990, 997)):
-        parts.add(won[start:stop], excess[start:stop], start)
-    for field in ("runs", "wins", "bounded", "maximum", "maximum_run"):
+        parts.add(won[start:stop], failed[start:stop], excess[start:stop], start)
+    for field in ("runs", "wins", "failures", "first_failure", "bounded", "unbounded", "maximum", "maximum_run"):
         assert getattr(parts, field) == getattr(whole, field)
     assert (parts.total, parts.squares) == pytest.approx((whole.total, whole.squares), rel=1e-12)
     assert np.array_equal(parts.counts, whole.counts)

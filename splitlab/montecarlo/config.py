@@ -1,8 +1,8 @@
 """From a YAML file, or a dict, to a checked and frozen `Experiment`.
 
-Three layers: `yaml_source` says what was written and where; the pydantic models here say what may be written
-(one closed model per *kind*; a further kind is a further model in `_kinds`); a model's `resolve` checks what
-several keys say together and multiplies the grid out into cells. The first thing wrong is reported in one line:
+Three layers: `yaml_source` says what was written and where; the pydantic models here say what may be written (one
+closed model per *kind*, listed in `_kinds`); a model's `resolve` checks what several keys say together and multiplies
+the grid out into cells. The first thing wrong is reported in one line:
 
     configs/x.yaml:7: grid[0].n: 1 is too small; n must be a whole number from 2 to 100000
 
@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -34,7 +34,11 @@ from splitlab.montecarlo.yaml_source import (
     read_python,
     shorten,
 )
+from splitlab.plugins import search
 from splitlab.sampling import AUTHORS_CELLS, AUTHORS_RUNS, AUTHORS_SEED
+
+if TYPE_CHECKING:
+    from splitlab.montecarlo.names import Plugins
 
 __all__ = ["Cell", "ConfigError", "Experiment", "load_experiment"]
 
@@ -75,18 +79,18 @@ class Experiment:
     name : str
         Names the folder of results.
     kind : str
-        'splits'; 'timing' has a class of its own, `TimingExperiment`.
     impurities, splitters : tuple of str
         Registered names, in the order of the config.
     cells : tuple of (Cell, int)
         Cells with their number of runs, sorted.
     seed : int
     draws : str
-        'independent' or 'authors'.
     published : str or None
         A name in `splitlab/published`, or the path of a csv; not looked up here.
     source : pathlib.Path or None
         The config file; not part of equality.
+    on_error : str
+        What becomes of a run on which a splitter fails: 'stop' ends the experiment, 'record' keeps it as a failure.
     """
 
     name: str
@@ -98,6 +102,7 @@ class Experiment:
     draws: Literal["independent", "authors"]
     published: str | None = None
     source: Path | None = field(default=None, compare=False)
+    on_error: Literal["stop", "record"] = "stop"
 
     def to_yaml(self) -> str:
         """The resolved config: one grid entry per cell; reading it gives an equal `Experiment`."""
@@ -111,7 +116,7 @@ class Experiment:
 
     def _own_yaml(self) -> str:
         """The lines of the keys that only this kind has."""
-        return f"draws: {self.draws}\n"
+        return f"draws: {self.draws}\non_error: {self.on_error}\n"
 
 
 def _problem(predicate: str) -> PydanticCustomError:
@@ -140,19 +145,17 @@ def _check_name(value: str) -> str:
 
 
 def _check_published(value: str) -> str:
-    if not value.strip() or not value.isprintable():
-        raise _problem("must be a name or a path, in printable characters")
-    return value
+    if value.strip() and value.isprintable():
+        return value
+    raise _problem("must be a name or a path, in printable characters")
 
 
 def _check_known(value: str, info: ValidationInfo) -> str:
-    context: dict[Any, Any] = info.context or {}
-    known, is_known = context[info.field_name]
-    if is_known(value):
-        return value
-    kind = "splitter" if info.field_name == "splitters" else "impurity"
-    guess = did_you_mean(value, known)
-    raise _problem(f"is not a known {kind}; {guess + ' ' if guess else ''}known: {', '.join(known)}")
+    from splitlab.montecarlo.names import Plugins, problem_of_name  # loads the registry
+
+    if problem := problem_of_name(value, info.field_name or "", info.context or Plugins()):
+        raise _problem(problem)
+    return value
 
 
 one_or_more = (BeforeValidator(lambda value: value if isinstance(value, list) else [value]), Field(min_length=1))
@@ -209,6 +212,7 @@ class SplitsConfig(CommonConfig):
 
     kind: Literal["splits"] = "splits"
     draws: Literal["independent", "authors"] = "independent"
+    on_error: Literal["stop", "record"] = "stop"
 
     def resolve(self, source: Source, path: Path | None) -> Experiment:
         """The experiment; the authors' draws come with their seed."""
@@ -216,7 +220,8 @@ class SplitsConfig(CommonConfig):
         authors = self.draws == "authors"
         if authors:
             _check_authors(self, source)
-        return Experiment(kind=self.kind, seed=AUTHORS_SEED if authors else self.seed, draws=self.draws, **common)
+        seed = AUTHORS_SEED if authors else self.seed
+        return Experiment(kind=self.kind, seed=seed, draws=self.draws, on_error=self.on_error, **common)
 
 
 def _kinds() -> dict[str, type[CommonConfig]]:
@@ -235,19 +240,22 @@ def load_experiment(
     runs: int | None = None,
     overrides: Sequence[str] = (),
     name_default: str | None = None,
+    plugins: Plugins | None = None,
 ) -> Experiment:
     """Read and check a config.
 
     Parameters
     ----------
-    config : str, os.PathLike or Mapping
-        Path of a YAML file, or its content as a dict (NumPy integers and arrays, and tuples, are accepted).
+    config : path or Mapping
+        A YAML file, or its content as a dict (NumPy integers and arrays, and tuples, are accepted).
     runs : int, optional
         Replaces the `runs` of every cell.
     overrides : sequence of str
         `KEY=VALUE`: top-level keys with YAML values, replacing those of the config.
     name_default : str, optional
         The name of a config that has none.
+    plugins : Plugins, optional
+        What is done about names ``package.module:function``; by default they are imported.
 
     Returns
     -------
@@ -275,7 +283,8 @@ def load_experiment(
     if runs is not None:
         _apply_runs(source, runs)
     path = None if isinstance(config, Mapping) else Path(config)
-    return _validate(source).resolve(source, path)
+    search([*([path.parent] if path else []), Path()])
+    return _validate(source, plugins).resolve(source, path)
 
 
 def _apply_runs(source: Source, runs: object) -> None:
@@ -289,16 +298,10 @@ def _apply_runs(source: Source, runs: object) -> None:
             source.places["grid", i, "runs"] = place
 
 
-def _validate(source: Source) -> CommonConfig:
-    # Imported here: the registry belongs to another room, and its names are all that is needed of it.
-    from splitlab.impurity import NAMES
-    from splitlab.splitters import known, names
-
+def _validate(source: Source, plugins: Plugins | None) -> CommonConfig:
     model = _model_of_kind(source)
-    # For each key, the names to list and the test: more splitters can be named than are listed.
-    context = {"impurities": (NAMES, NAMES.__contains__), "splitters": (names(), known)}
     try:
-        return model.model_validate(source.value, context=context)
+        return model.model_validate(source.value, context=plugins)
     except ValidationError as error:
         raise _first_error(error.errors(include_url=False, include_input=False), model, source) from None
 

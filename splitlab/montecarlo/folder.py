@@ -6,19 +6,22 @@ import fcntl
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from splitlab import plugins
 from splitlab._jit import source_hash
 from splitlab.montecarlo.config import ConfigError, Experiment, load_experiment
+from splitlab.montecarlo.names import Plugins
 from splitlab.montecarlo.provenance import provenance
+from splitlab.montecarlo.runner import RunError
 from splitlab.montecarlo.store import FolderStore, write_atomically
 from splitlab.montecarlo.timing_config import TimingExperiment
 from splitlab.montecarlo.yaml_source import shorten
-from splitlab.splitters import get, splitters
+from splitlab.splitters import fingerprint, get
 
 CONFIG = "config.yaml"
 MANIFEST = "manifest.json"
@@ -35,15 +38,28 @@ def origin(experiment: Experiment) -> dict[str, Any]:
 
 def open_store(folder: Path, experiment: Experiment, warn: Any = lambda text: None) -> FolderStore:
     """The blocks of ``folder`` as far as they fit ``experiment`` and the present code."""
-    fingerprints = {s.name: source_hash(s.source_files())[:16] for s in (*splitters(), *map(get, experiment.splitters))}
-    return FolderStore(folder, {**origin(experiment), "sampler": source_hash(SAMPLER)[:16]}, fingerprints, warn)
+    return FolderStore(
+        folder, {**origin(experiment), "sampler": source_hash(SAMPLER)[:16]}, _fingerprints(experiment), warn
+    )
+
+
+def _fingerprints(experiment: Experiment) -> dict[tuple[str, str], str]:
+    """Hashes of the code behind each column; none for functions that are not to be had any more."""
+    splitters, impurities = {}, {}
+    for name in experiment.splitters:
+        with suppress(ValueError):
+            splitters[name] = fingerprint(get(name))
+    for name in experiment.impurities:
+        with suppress(ValueError):
+            impurities[name] = plugins.fingerprint(name) if plugins.is_plugin(name) else ""
+    return {(i, s): mine + own for i, own in impurities.items() for s, mine in splitters.items()}
 
 
 def stored_experiment(folder: Path) -> Experiment:
     """The experiment whose results ``folder`` holds; ConfigError if it holds none."""
     if not (folder / CONFIG).is_file():
         raise ConfigError(f"{folder}: no results here ({CONFIG} is missing); name a folder that `splitlab run` wrote")
-    return load_experiment(folder / CONFIG)
+    return load_experiment(folder / CONFIG, plugins=Plugins(imported=False))
 
 
 def check_continuation(folder: Path, experiment: Experiment) -> None:
@@ -175,3 +191,15 @@ def _stored_manifest(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+@contextmanager
+def replay_named(folder: Path) -> Iterator[None]:
+    """Say of a run that failed how its table can be seen."""
+    try:
+        yield
+    except RunError as error:
+        cell = error.cell
+        place = f"{folder} --n {cell.n} --k {cell.k} --max-count {cell.max_count} --run {error.run}"
+        how = f"`splitlab replay {place}` shows the table, and on_error: record keeps such runs as failures"
+        raise ConfigError(f"{error}; {how}; finished blocks are kept") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,22 +13,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splitlab.impurity import code, score
-from splitlab.montecarlo.config import Experiment
+from splitlab.montecarlo.config import Cell, Experiment
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, blocks, columns_of, run_seconds, slices
 from splitlab.montecarlo.store import BlockData, Column, Store
+from splitlab.plugins import hand_over, handed_over, search
 from splitlab.sampling import AuthorsStream, Draw, block_generator, concatenated, independent_parts
 from splitlab.splitters import get, split_batch
+from splitlab.splitters.own import SplitterError
 from splitlab.splitters.warm import compile_all
+
+PROCESS_SECONDS = 5.0  # starting processes takes about two
 
 
 @dataclass(frozen=True)
 class Task:
-    """An item, the columns to compute for it, and the generator state it starts from (authors' draws only)."""
+    """An item of work, with everything that another process needs to do it.
+
+    Attributes
+    ----------
+    item : Item
+    columns : tuple of (impurity, splitter)
+        What to compute.
+    seed : int
+    state : tuple, optional
+        The generator's state to start from (authors' draws only).
+    keep_failures : bool
+        Whether a splitter's failure on a table is kept, as NaN, and not raised.
+    """
 
     item: Item
     columns: tuple[Column, ...]
     seed: int
     state: tuple[Any, ...] | None = None
+    keep_failures: bool = False
+
+
+class RunError(ValueError):
+    """A splitter failed on a run; ``cell`` and ``run`` say on which."""
+
+    def __init__(self, message: str, cell: Cell, run: int) -> None:
+        super().__init__(message, cell, run)
+        self.cell, self.run = cell, run
+
+    def __str__(self) -> str:
+        """What happened, and where."""
+        return f"{self.args[0]} (cell {self.cell.label}, run {self.run})"
 
 
 @dataclass(frozen=True)
@@ -58,20 +88,46 @@ def draw_parts(task: Task) -> Iterator[Draw]:
     yield AuthorsStream.tables(state, *shape, stop - start)[0]
 
 
-def impurities_of(tables: NDArray[np.int64], column: Column) -> NDArray[np.float64]:
-    """I(u_L) + I(u_R) of one splitter's splits of tables (b, n, k); shape (b,)."""
+def impurities_of(
+    tables: NDArray[np.int64], column: Column, failures: dict[int, str] | None = None
+) -> NDArray[np.float64]:
+    """I(u_L) + I(u_R) of one splitter's splits of tables (b, n, k); shape (b,).
+
+    Where the splitter fails there is NaN, and ``failures`` gets the number of the table and the reason; without
+    ``failures`` the first one is raised as a ``SplitterError``.
+    """
     impurity, splitter = column
     kind = code(impurity)
-    return score(tables, split_batch(get(splitter), tables, kind), kind)
+    values: NDArray[np.float64] = score(tables, split_batch(get(splitter), tables, kind, failures), kind)
+    if failures:
+        values[list(failures)] = np.nan
+    return values
 
 
 def compute(task: Task) -> tuple[Task, BlockData]:
     """Draw the tables of a task, run its splitters, score the masks."""
-    return task, joined([_computed(part, task.columns) for part in draw_parts(task)])
+    parts: list[BlockData] = []
+    for part in draw_parts(task):
+        first = task.item.block.first + task.item.start + sum(p.totals.size for p in parts)
+        parts.append(_computed(part, task, first))
+    return task, joined(parts)
 
 
-def _computed(drawn: Draw, columns: tuple[Column, ...]) -> BlockData:
-    found = {column: impurities_of(drawn.tables, column) for column in columns}
+def compute_elsewhere(task: Task, path: list[str], functions: dict[str, Callable[..., Any]]) -> tuple[Task, BlockData]:
+    """The same in another process, which has to find the functions that the task names."""
+    search(path)
+    for name, function in functions.items():
+        hand_over(function, name)
+    return compute(task)
+
+
+def _computed(drawn: Draw, task: Task, first: int) -> BlockData:
+    found = {}
+    for column in task.columns:
+        try:
+            found[column] = impurities_of(drawn.tables, column, {} if task.keep_failures else None)
+        except SplitterError as error:
+            raise RunError(f"{error}, for {column[0]}", task.item.block.cell, first + error.index) from error
     return BlockData(_floats(drawn.tables.sum(axis=(1, 2))), _floats(drawn.drawn), found)
 
 
@@ -80,17 +136,16 @@ def _floats(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return counts.astype(np.float64)
 
 
-def missing_tasks(experiment: Experiment, store: Store) -> Iterator[list[Task]]:
-    """For each block that lacks something, its tasks."""
-    wanted = columns_of(experiment)
+def missing_tasks(experiment: Experiment, store: Store, columns: tuple[Column, ...]) -> Iterator[list[Task]]:
+    """For each block that lacks some of these columns, its tasks."""
     states = AuthorsStream.block_states(BLOCK_RUNS) if experiment.draws == "authors" else {}
     for block in blocks(experiment):
-        columns = store.load(block).missing(block, wanted)
-        if columns:
+        lacking = store.load(block).missing(block, columns)
+        if lacking:
             cell = block.cell
             state = states.get(((cell.n, cell.k, cell.max_count), block.number))
-            items = slices(block, columns)
-            yield [Task(item, columns, experiment.seed, state) for item in items]
+            keep = experiment.on_error == "record"
+            yield [Task(item, lacking, experiment.seed, state, keep) for item in slices(block, lacking)]
 
 
 def work_of(tasks: list[Task]) -> Work:
@@ -101,8 +156,15 @@ def work_of(tasks: list[Task]) -> Work:
 
 def missing_work(experiment: Experiment, store: Store) -> Work:
     """How much is left to compute."""
-    parts = [work_of(tasks) for tasks in missing_tasks(experiment, store)]
+    parts = [work_of(tasks) for columns in _rounds(experiment) for tasks in missing_tasks(experiment, store, columns)]
     return Work(sum(p.runs for p in parts), sum(p.seconds for p in parts))
+
+
+def _rounds(experiment: Experiment) -> list[tuple[Column, ...]]:
+    """The columns of kernels, and those of people's own functions, which hold the GIL: they are computed apart."""
+    columns = columns_of(experiment)
+    parts = (tuple(c for c in columns if get(c[1]).own is own) for own in (False, True))
+    return [part for part in parts if part]
 
 
 def compile_kernels(experiment: Experiment) -> None:
@@ -112,13 +174,29 @@ def compile_kernels(experiment: Experiment) -> None:
 
 def run_missing(experiment: Experiment, store: Store, jobs: int, progress: Progress) -> None:
     """Compute and store all that is missing."""
-    parts: dict[Block, list[tuple[Task, BlockData]]] = {}
-    tasks = (task for group in missing_tasks(experiment, store) for task in group)
-    parallel = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered", pre_dispatch="2*n_jobs")
-    with warnings.catch_warnings():
-        # On an error joblib warns of tasks that it leaves undone; the error itself says what there is to say.
-        warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
-        _collect(parallel(joblib.delayed(compute)(task) for task in tasks), parts, store, progress)
+    for columns in _rounds(experiment):
+        parts: dict[Block, list[tuple[Task, BlockData]]] = {}
+        tasks = (task for group in missing_tasks(experiment, store, columns) for task in group)
+        with warnings.catch_warnings():
+            # On an error joblib warns of tasks that it leaves undone; the error itself says what there is to say.
+            warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
+            _collect(_computed_by(jobs, tasks, columns, experiment), parts, store, progress)
+
+
+def _computed_by(
+    jobs: int, tasks: Iterator[Task], columns: tuple[Column, ...], experiment: Experiment
+) -> Iterable[tuple[Task, BlockData]]:
+    """The tasks' results as they come: from threads, or from processes for much work that holds the GIL."""
+    options: dict[str, Any] = {"n_jobs": jobs, "return_as": "generator_unordered", "pre_dispatch": "2*n_jobs"}
+    seconds = sum(runs * run_seconds(cell, columns) for cell, runs in experiment.cells)
+    if jobs == 1 or not get(columns[0][1]).own or seconds < PROCESS_SECONDS:
+        results = joblib.Parallel(prefer="threads", **options)(joblib.delayed(compute)(task) for task in tasks)
+    else:
+        functions = handed_over(name for column in columns for name in column)
+        here = joblib.delayed(compute_elsewhere)
+        results = joblib.Parallel(backend="loky", **options)(here(task, sys.path, functions) for task in tasks)
+    found: Iterable[tuple[Task, BlockData]] = results
+    return found
 
 
 def _collect(

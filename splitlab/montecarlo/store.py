@@ -97,8 +97,8 @@ class FolderStore:
         The results folder.
     origin : dict
         Seed, kind of draws, and hash of the sampler: what decides the tables of every block.
-    fingerprints : dict of splitter name -> str
-        Hash of the code behind each splitter. Columns of other code count as missing.
+    fingerprints : dict of (impurity, splitter) -> str
+        Hash of the code behind each column. Columns of other code count as missing.
     warn : callable
         Is told of damaged files, which count as missing.
     """
@@ -107,7 +107,7 @@ class FolderStore:
         self,
         folder: Path,
         origin: Mapping[str, Any],
-        fingerprints: Mapping[str, str],
+        fingerprints: Mapping[Column, str],
         warn: Any = lambda text: None,
     ) -> None:
         self.folder = folder
@@ -146,7 +146,7 @@ class FolderStore:
             "cell": [block.cell.n, block.cell.k, block.cell.max_count],
             "block": block.number,
             "runs": data.totals.size,
-            "columns": [[*c, data.columns[c].size, self.fingerprints.get(c[1], "")] for c in columns],
+            "columns": [[*c, data.columns[c].size, self.fingerprints.get(c, "")] for c in columns],
             "sha256": hashlib.sha256(body).hexdigest(),
         }
         line = json.dumps(header).encode()
@@ -173,8 +173,8 @@ class FolderStore:
         runs = header["runs"]
         at = 2 * runs
         for impurity, splitter, size, fingerprint in header["columns"]:
-            # A splitter that is not in this experiment has no fingerprint here: its columns are kept as they are.
-            current = self.fingerprints.setdefault(splitter, fingerprint)
+            # A column that is not of this experiment has no fingerprint here: it is kept as it is.
+            current = self.fingerprints.setdefault((impurity, splitter), fingerprint)
             if fingerprint == current:
                 columns[impurity, splitter] = numbers[at : at + size]
             at += size

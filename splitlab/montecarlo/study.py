@@ -24,12 +24,14 @@ from splitlab.montecarlo.folder import (
     has_times,
     locked,
     open_store,
+    replay_named,
     set_aside,
     stored_experiment,
     stored_times,
     timing_provenance,
     write_manifest,
 )
+from splitlab.montecarlo.names import with_functions_named
 from splitlab.montecarlo.plan import refuse_absurd
 from splitlab.montecarlo.progress import reporter, tell
 from splitlab.montecarlo.provenance import provenance
@@ -166,7 +168,7 @@ def run(
     Parameters
     ----------
     config : path, dict or Experiment
-        The experiment; see the README for its keys.
+        The experiment; see the README for its keys. Splitters and impurities of one's own may be given as functions.
     runs : int, optional
         Replaces the number of runs of every cell.
     jobs : int, optional
@@ -202,7 +204,8 @@ def run(
     if isinstance(config, Experiment):
         experiment = _with_published(config)
     else:
-        experiment = _with_published(load_experiment(config, runs=runs, overrides=overrides))
+        named = with_functions_named(config) if isinstance(config, Mapping) else config
+        experiment = _with_published(load_experiment(named, runs=runs, overrides=overrides))
     if isinstance(experiment, TimingExperiment):
         return _run_timing(experiment, jobs, out, fresh, say)
     return _run_splits(experiment, check_jobs(jobs), out, fresh, say)
@@ -229,7 +232,9 @@ def _run_splits(
     with locked(folder):
         write_atomically(folder / CONFIG, _kept_published(experiment, folder).to_yaml())
         store = open_store(folder, experiment, remark)
-        began, computed = time.monotonic(), compute_missing(experiment, store, jobs, say)
+        began = time.monotonic()
+        with replay_named(folder):
+            computed = compute_missing(experiment, store, jobs, say)
         results = Results(experiment, store, summarise(experiment, store))
         session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": round(time.monotonic() - began, 3)}
         write_manifest(folder, _manifest(results, session))

@@ -3,9 +3,11 @@
 Win. A splitter wins a table when its impurity is at most best + 1e-9 best + 1e-12 N, best being the least of all
 splitters of the experiment: tied splitters all win, and rounding differences between equal splits do not matter.
 
+Where a splitter failed there is NaN: it does not win, and the others are compared without it.
+
 Relative excess. 100 (I(P) / min of the other splitters' I - 1), in percent; 0 where both are 0, or equal but for
-rounding (1e-9). Where only the
-rival's is 0 the excess is unbounded: such tables are counted and left out of everything else.
+rounding (1e-9). Where only the rival's is 0 the excess is unbounded: such tables are counted and left out of
+everything else, and so are those on which the splitter, or every other one, failed.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class IncompleteError(ValueError):
 
 def wins(impurities: NDArray[np.float64], totals: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which splitters win: impurities (runs, splitters), totals (runs,) -> bool (runs, splitters)."""
-    best = impurities.min(axis=1, keepdims=True)
+    best = np.fmin.reduce(impurities, axis=1, keepdims=True)
     return impurities <= best + TIE_RELATIVE * best + TIE_ABSOLUTE * totals[:, None]
 
 
@@ -45,11 +47,12 @@ def relative_excess(impurities: NDArray[np.float64]) -> NDArray[np.float64]:
     count = impurities.shape[1]
     rivals = np.empty_like(impurities)
     for s in range(count):
-        rivals[:, s] = np.delete(impurities, s, axis=1).min(axis=1)
+        rivals[:, s] = np.fmin.reduce(np.delete(impurities, s, axis=1), axis=1)
     excess = np.where(impurities > 0, np.inf, 0.0)
     np.divide(impurities, rivals, out=excess, where=rivals > 0)
     percent = np.where(rivals > 0, 100.0 * (excess - 1.0), excess)
-    return np.where(np.abs(percent) <= 100.0 * TIE_RELATIVE, 0.0, percent)
+    percent = np.where(np.abs(percent) <= 100.0 * TIE_RELATIVE, 0.0, percent)
+    return np.where(np.isnan(impurities) | np.isnan(rivals), np.nan, percent)
 
 
 @dataclass
@@ -58,18 +61,28 @@ class Tally:
 
     runs: int = 0
     wins: int = 0
+    failures: int = 0
+    first_failure: int = -1
     bounded: int = 0
+    unbounded: int = 0
     total: float = 0.0
     squares: float = 0.0
     maximum: float = -np.inf
     maximum_run: int = -1
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2 * histogram.BINS + 1, np.int64))
 
-    def add(self, won: NDArray[np.bool_], excess: NDArray[np.float64], first_run: int) -> None:
+    def add(
+        self, won: NDArray[np.bool_], failed: NDArray[np.bool_], excess: NDArray[np.float64], first_run: int
+    ) -> None:
         """Take in the tables of one block, (runs,) each; ``first_run`` is the number of the first."""
         self.runs += won.size
         self.wins += int(won.sum())
+        if failed.any():
+            self.failures += int(failed.sum())
+            if self.first_failure < 0:
+                self.first_failure = first_run + int(failed.argmax())
         finite = np.isfinite(excess)
+        self.unbounded += int(np.isinf(excess).sum())
         values = excess[finite]
         self.bounded += values.size
         self.total += float(values.sum())
@@ -131,7 +144,7 @@ def _tally(cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]) -> 
         won = wins(impurities, totals)
         excess = relative_excess(impurities) if len(columns) > 1 else np.zeros_like(impurities)
         for s, tally in enumerate(tallies):
-            tally.add(won[:, s], excess[:, s], first)
+            tally.add(won[:, s], np.isnan(impurities[:, s]), excess[:, s], first)
     return tallies
 
 
@@ -161,6 +174,8 @@ def _win_fields(tally: Tally) -> dict[str, float]:
         "standard_error": 100.0 * float(np.sqrt(share * (1.0 - share) / tally.runs)),
         "wilson_low": 100.0 * float(interval.low),
         "wilson_high": 100.0 * float(interval.high),
+        "failures": tally.failures,
+        "first_failure": tally.first_failure,
     }
 
 
@@ -174,7 +189,7 @@ def _excess_fields(tally: Tally) -> dict[str, float]:
         **{name: _quantile(tally, q) for name, q in (("median", 0.5), ("p95", 0.95), ("p99", 0.99))},
         "maximum": tally.maximum if m else np.nan,
         "maximum_run": tally.maximum_run,
-        "unbounded": tally.runs - m,
+        "unbounded": tally.unbounded,
     }
 
 
@@ -193,7 +208,17 @@ def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 _PLACE = ["impurity", "n", "k", "max_count", "splitter", "runs"]
-_WON = [*_PLACE, "wins", "percent", "standard_error", "published", "wilson_low", "wilson_high"]
+_WON = [
+    *_PLACE,
+    "wins",
+    "percent",
+    "standard_error",
+    "published",
+    "wilson_low",
+    "wilson_high",
+    "failures",
+    "first_failure",
+]
 _EXCESS = [*_PLACE, *_excess_fields(Tally())]
 
 

@@ -12,7 +12,7 @@ from splitlab.montecarlo.folder import open_store, stored_experiment
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, columns_of
 from splitlab.montecarlo.runner import Task, draw, impurities_of
 from splitlab.montecarlo.summary import wins
-from splitlab.report.layout import Entry, Table
+from splitlab.report.layout import Entry, Table, grid, value_numbers
 from splitlab.sampling import AuthorsStream
 from splitlab.splitters import get, split_batch
 
@@ -27,7 +27,7 @@ def replay(folder: Path, n: int, k: int, max_count: int | None, run: int) -> str
     if not 0 <= run < runs:
         raise ConfigError(f"--run: {run} is out of range; {cell.label} in {folder} has runs 0 to {runs - 1}")
     table = draw(_task(experiment, cell, run)).tables
-    parts = [f"run {run} of {cell.label} in {folder} (values are numbered from 0)", _grid(table[0])]
+    parts = [f"run {run} of {cell.label} in {folder} (values are numbered from 0)", grid(table[0])]
     parts += [_splits(table, impurity, experiment.splitters).as_text() for impurity in experiment.impurities]
     return "\n".join([*parts, _against_stored(experiment, folder, cell, run, table)])
 
@@ -41,7 +41,7 @@ def _against_stored(experiment: Experiment, folder: Path, cell: Cell, run: int, 
     if stored.missing(block, columns):
         return "The folder does not hold this run (yet), so there is nothing to compare these impurities with."
     for column in columns:
-        if impurities_of(table, column)[0] != stored.columns[column][at]:
+        if not np.array_equal(impurities_of(table, column, {}), stored.columns[column][at : at + 1], equal_nan=True):
             raise ConfigError(
                 f"{folder}: holds {stored.columns[column][at]} for {column}, which this table does not give"
             )
@@ -68,22 +68,14 @@ def _task(experiment: Experiment, cell: Cell, run: int) -> Task:
     return Task(Item(Block(cell, block, at + 1), at, at + 1), (), experiment.seed, state)
 
 
-def _grid(table: np.ndarray) -> str:
-    width = len(str(table.max())) + 1
-    return "\n".join(f"  {v:4d}:" + "".join(f"{count:{width}d}" for count in row) for v, row in enumerate(table)) + "\n"
-
-
 def _splits(table: np.ndarray, impurity: str, names: tuple[str, ...]) -> Table:
-    kind = code(impurity)
-    masks = [split_batch(get(name), table, kind) for name in names]
-    values = np.array([[score(table, mask, kind)[0] for mask in masks]])
+    failures: list[dict[int, str]] = [{} for _ in names]
+    masks = [split_batch(get(name), table, code(impurity), f) for name, f in zip(names, failures, strict=True)]
+    values = np.array([[score(table, mask, code(impurity))[0] for mask in masks]])
+    values[0, [bool(f) for f in failures]] = np.nan
     won = wins(values, table.sum(axis=(1, 2)).astype(float))[0]
-    rows = [
-        [Entry(name), Entry(f"{values[0, s]:.9f}", bool(won[s])), Entry(_values(masks[s][0]))]
-        for s, name in enumerate(names)
-    ]
+    rows = []
+    for s, name in enumerate(names):
+        texts = ("failed", failures[s][0]) if failures[s] else (f"{values[0, s]:.9f}", value_numbers(masks[s][0]))
+        rows.append([Entry(name), Entry(texts[0], bool(won[s])), Entry(texts[1])])
     return Table(f"{impurity}: I(left) + I(right), winners marked", ["splitter", "impurity", "left side"], rows, 1)
-
-
-def _values(mask: np.ndarray) -> str:
-    return " ".join(str(v) for v in np.flatnonzero(mask))

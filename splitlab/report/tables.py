@@ -22,6 +22,11 @@ NONE = "–"
 IMPURITY_TITLES = {"gini": "Gini", "entropy": "Entropy"}
 
 
+def impurity_title(name: str) -> str:
+    """How tables call an impurity; one's own goes by its name."""
+    return IMPURITY_TITLES.get(name, name)
+
+
 def win_tables(results: Results) -> list[Table]:
     """For each impurity, the percentages of wins: ours with standard error, and the published ones."""
     frame, experiment = results.win_percentage, results.experiment
@@ -36,7 +41,7 @@ def win_tables(results: Results) -> list[Table]:
         heads = [*_cell_heads(experiment)]
         for splitter in experiment.splitters:
             heads += [get(splitter).title, "paper"] if printed else [get(splitter).title]
-        title = f"Percentage of tables won, {IMPURITY_TITLES[impurity]} ({_size(experiment)})"
+        title = f"Percentage of tables won, {impurity_title(impurity)} ({_size(experiment)})"
         keys = len(_cell_heads(experiment))
         tables.append(Table(title, heads, rows, keys, _win_notes(printed)))
     return tables
@@ -59,6 +64,33 @@ def _win_notes(printed: bool) -> list[str]:
         "Ours with standard error in percentage points; * or bold: the most wins of the configuration; ties all win."
     ]
     return [*notes, "paper: the published value."] if printed else notes
+
+
+def failure_tables(results: Results) -> list[Table]:
+    """The splitters that failed on some runs, and what their win percentage could be at most; none if none did."""
+    frame = results.win_percentage
+    heads = [
+        "n",
+        "k",
+        "max_count",
+        "impurity",
+        "method",
+        "failures",
+        "first in run",
+        "percent",
+        "if it won all of them",
+    ]
+    rows = []
+    for row in frame[frame["failures"] > 0].to_dict(orient="records"):
+        cell = [str(row[key]) for key in ("n", "k", "max_count")]
+        percents = (round_half_up(Fraction(100 * w, row["runs"])) for w in (row["wins"], row["wins"] + row["failures"]))
+        number = f"{row['failures']} of {row['runs']}"
+        names = (impurity_title(row["impurity"]), get(row["splitter"]).title)
+        rows.append([*map(Entry, (*cell, *names, number, str(row["first_failure"]), *percents))])
+    if not rows:
+        return []
+    note = "A failure counts as a loss, and the other methods are compared without it; no run was drawn again."
+    return [Table("Runs on which a method failed", heads, rows, 3, [note])]
 
 
 def excess_tables(results: Results) -> list[Table]:
@@ -90,7 +122,7 @@ def excess_tables(results: Results) -> list[Table]:
             ]
             rows.append([*_cell_entries(experiment, (row["n"], row["k"], row["max_count"])), *map(Entry, texts)])
         title = (
-            f"Relative excess over the best other method in percent, {IMPURITY_TITLES[impurity]} ({_size(experiment)})"
+            f"Relative excess over the best other method in percent, {impurity_title(impurity)} ({_size(experiment)})"
         )
         notes = [] if rows else ["There is no other method to compare with."]
         tables.append(Table(title, heads, rows, len(_cell_heads(experiment)), notes))
@@ -122,14 +154,17 @@ def _size(experiment: Experiment) -> str:
 
 def text_of(results: Results, verdict: Verdict, notes: tuple[str, ...] = ()) -> str:
     """The win tables, further notes and the verdict, for the terminal."""
-    return "\n".join([*(t.as_text() for t in win_tables(results)), *(f"{note}\n" for note in notes), verdict.text])
+    tables = [*win_tables(results), *failure_tables(results)]
+    return "\n".join([*(t.as_text() for t in tables), *(f"{note}\n" for note in notes), verdict.text])
 
 
 def write_tables(results: Results, folder: Path, verdict: Verdict, notes: tuple[str, ...] = ()) -> None:
     """Write all tables of an experiment into its results folder; ``notes`` go under the win tables."""
     below = (*notes, verdict.text)
     write_atomically(folder / "verdict.txt", verdict.text + "\n")
-    write_frame(folder, "win_percentage", results.win_percentage, win_tables(results), below)
+    write_frame(
+        folder, "win_percentage", results.win_percentage, [*win_tables(results), *failure_tables(results)], below
+    )
     write_frame(folder, "relative_excess", results.relative_excess, excess_tables(results))
 
 

@@ -15,7 +15,7 @@ from splitlab.montecarlo.study import Results, TimingResults
 from splitlab.montecarlo.timing import ALL, WIDEST
 from splitlab.published import RATIO_TABLE
 from splitlab.report.layout import Entry, Table, round_half_up
-from splitlab.report.tables import IMPURITY_TITLES, NONE
+from splitlab.report.tables import NONE, impurity_title
 from splitlab.splitters import get
 
 DIGITS = 3
@@ -161,7 +161,7 @@ def _machine(results: TimingResults) -> str:
 
 
 def _what(results: TimingResults) -> str:
-    names = " and ".join(IMPURITY_TITLES[i] for i in results.experiment.impurities)
+    names = " and ".join(impurity_title(i) for i in results.experiment.impurities)
     together = " together" if len(results.experiment.impurities) > 1 else ""
     maxima = {cell.max_count for cell, _ in results.experiment.cells}
     return f"{names}{together}" + (f" (entries 0 to {maxima.pop()})" if len(maxima) == 1 else "")

@@ -6,9 +6,29 @@ The package itself can be called: ``splitlab.splitters()`` is the list of all sp
 import sys
 from types import ModuleType
 
-from splitlab.splitters.registry import Splitter, get, known, names, refuse_hopeless, serving, split_batch, splitters
+from splitlab.splitters.registry import (
+    Splitter,
+    fingerprint,
+    get,
+    known,
+    names,
+    refuse_hopeless,
+    serving,
+    split_batch,
+    splitters,
+)
 
-__all__ = ["Splitter", "get", "known", "names", "refuse_hopeless", "serving", "split_batch", "splitters"]
+__all__ = [
+    "Splitter",
+    "fingerprint",
+    "get",
+    "known",
+    "names",
+    "refuse_hopeless",
+    "serving",
+    "split_batch",
+    "splitters",
+]
 
 
 class _Callable(ModuleType):

@@ -45,6 +45,8 @@ class Splitter:
         (n, k); None where they can, at whatever cost.
     polished : bool
         Whether hyperplane descent goes on from the kernel's splits.
+    own : bool
+        Whether this is somebody's own Python function, ``kernel_path`` being its name.
     """
 
     name: str
@@ -58,14 +60,15 @@ class Splitter:
     builds_on: tuple[str, ...] = field(default=(), repr=False)
     limit: Callable[[int, int], str | None] = field(default=any_size, repr=False, compare=False)
     polished: bool = field(default=False, repr=False)
+    own: bool = field(default=False, repr=False)
 
     def kernel(self) -> Callable[..., None]:
         """Import the compiled function (this loads numba)."""
         return load(self.kernel_path)
 
     def kernel_paths(self) -> tuple[str, ...]:
-        """The kernel and, of a polished splitter, the descent."""
-        return (self.kernel_path, POLISH) if self.polished else (self.kernel_path,)
+        """What is to be compiled: the kernel, unless it is somebody's own, and the descent of a polished one."""
+        return (*(() if self.own else (self.kernel_path,)), *((POLISH,) if self.polished else ()))
 
     def source_files(self) -> tuple[str, ...]:
         """The files, relative to the package, whose code decides what this splitter returns."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splitlab._jit import Ints, kernel
-from splitlab.impurity import GINI
+from splitlab.impurity import ENTROPY, GINI
 
 Words = NDArray[np.uint64]
 Ints32 = NDArray[np.int32]
@@ -71,7 +71,7 @@ def share_bits(n: int) -> int:
 def suits(tables: Ints, kind: int) -> bool:
     """Whether keys, words and values hold these tables, and there is enough to do for the preparations to pay."""
     b, n, k = tables.shape
-    if k == 2 or bit_length(n - 1) >= FIXED_BITS - 1:
+    if kind > ENTROPY or k == 2 or bit_length(n - 1) >= FIXED_BITS - 1:
         return False
     largest_size, largest_total = 0, 0
     for t in range(b):

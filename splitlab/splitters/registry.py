@@ -6,8 +6,10 @@ import difflib
 from dataclasses import replace
 from typing import Any
 
+from splitlab import plugins
 from splitlab.splitters.catalogue import CATALOGUE, CHOU, descent
-from splitlab.splitters.entry import Splitter, any_size, load
+from splitlab.splitters.entry import POLISH, Splitter, any_size, load
+from splitlab.splitters.own import own_splitter, split_tables
 
 POLISHED = "+hd"  # ends the names of polished splitters
 
@@ -67,6 +69,8 @@ def get(name: str) -> Splitter:
         if base == "hd" or base.endswith(POLISHED):
             raise ValueError(f"splitter: {name!r} would descend again from where a descent ended; write {base!r}")
         return polished(get(base))
+    if plugins.is_plugin(name):
+        return own_splitter(name)
     near = difflib.get_close_matches(str(name), names(), 1)
     hint = f"did you mean {near[0]!r}?" if near else f"the splitters are {', '.join(names())}"
     raise ValueError(f"splitter: {name!r} is not known; {hint}")
@@ -117,6 +121,14 @@ def serving(n: int, k: int) -> tuple[str, ...]:
     return tuple(s.name for s in SPLITTERS if not refusal(s, n, k))
 
 
+def fingerprint(splitter: Splitter) -> str:
+    """Hash of the code that decides what ``splitter`` returns."""
+    from splitlab._jit import source_hash
+
+    kernels = source_hash(splitter.source_files())[:16] if splitter.kernel_paths() else ""
+    return kernels + (plugins.fingerprint(splitter.kernel_path) if splitter.own else "")
+
+
 def duration(seconds: float) -> str:
     """A duration in words, to two digits: '40 s', '3.2 hours', '1.5e+06 years'."""
     for unit, length in (("years", 3.15576e7), ("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
@@ -125,11 +137,19 @@ def duration(seconds: float) -> str:
     return f"{seconds:.2g} s"
 
 
-def split_batch(splitter: Splitter, tables: Any, kind: int) -> Any:
-    """Masks (b, n), bool, of ``splitter`` for tables (b, n, k); True is the left side."""
+def split_batch(splitter: Splitter, tables: Any, kind: int, failures: dict[int, str] | None = None) -> Any:
+    """Masks (b, n), bool, of ``splitter`` for tables (b, n, k); True is the left side.
+
+    Somebody's own function may fail on a table: that is a SplitterError, or, when there is a dictionary of
+    ``failures``, an entry in it (number of the table, reason) and a mask that means nothing.
+    """
     import numpy as np
 
     masks = np.zeros(tables.shape[:2], np.bool_)
-    for path in splitter.kernel_paths():
-        load(path)(tables, kind, masks, *(splitter.options if path == splitter.kernel_path else ()))
+    if splitter.own:
+        split_tables(splitter.kernel_path, tables, kind, masks, failures)
+    else:
+        splitter.kernel()(tables, kind, masks, *splitter.options)
+    if splitter.polished:
+        load(POLISH)(tables, kind, masks)
     return masks

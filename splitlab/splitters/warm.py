@@ -2,6 +2,7 @@
 
 Numba compiles one function at a time in a process. So when several families are not in the cache yet, a second
 process compiles every other one of them meanwhile, into the same cache; what it does not manage, this one does.
+``python -m splitlab.splitters.warm`` does so for all splitters.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from splitlab._jit import PACKAGE, cache_folder
 from splitlab.impurity import score
-from splitlab.splitters.registry import Splitter, get, split_batch
+from splitlab.splitters.registry import Splitter, get, serving, split_batch
 
 
 def uncompiled(names: Iterable[str]) -> bool:
@@ -30,7 +31,7 @@ def compile_all(names: Iterable[str]) -> None:
     families: dict[str, Splitter] = {}
     for splitter in map(get, names):
         for path in splitter.kernel_paths():
-            families.setdefault(path, splitter)
+            families.setdefault(path, get("lca+hd") if splitter.own else splitter)
     missing = list(dict.fromkeys(s for path, s in families.items() if not _mark(path).exists()))
     other = _start(missing[1::2]) if len(missing) > 1 and joblib.cpu_count() > 1 else None
     for splitter in [*missing[::2], *families.values()]:
@@ -67,3 +68,7 @@ def _start(splitters: list[Splitter]) -> subprocess.Popen[bytes] | None:
         )
     except OSError:
         return None
+
+
+if __name__ == "__main__":
+    compile_all(serving(13, 3))

@@ -6,7 +6,6 @@ from math import lcm
 from operator import mul
 
 from splitlab.splitters.plain.common import (
-    MEASURES,
     Candidate,
     Measure,
     Rows,
@@ -19,6 +18,7 @@ from splitlab.splitters.plain.common import (
     integers,
     margin_of,
     mask_of,
+    measure_of,
     prefixes,
     share_order,
 )
@@ -32,7 +32,7 @@ def collapsed_along(table: Table, impurity: str, direction: Sequence[float]) -> 
     rows = integers(table)
     order = direction_order(rows, direction)
     pairs = _pairs(rows, direction)
-    return mask_of(*first_least(prefixes(pairs, order, MEASURES[impurity]), margin_of(pairs))[1])
+    return mask_of(*first_least(prefixes(pairs, order, measure_of(impurity)), margin_of(pairs))[1])
 
 
 def _pairs(rows: Rows, direction: Sequence[float]) -> Rows:
@@ -54,7 +54,7 @@ def _best_collapsed(rows: Rows, classes: Sequence[int], measure: Measure) -> tup
 def twoing(table: Table, impurity: str) -> list[bool]:
     """Breiman's twoing: the best A_d over the directions of HcC by the gain of the collapsed table."""
     rows = integers(table)
-    splits = (_best_collapsed(rows, classes, MEASURES[impurity]) for classes in hypercube(len(rows[0])))
+    splits = (_best_collapsed(rows, classes, measure_of(impurity)) for classes in hypercube(len(rows[0])))
     losses: Scored = ((least - whole, split) for whole, least, split in splits)
     return mask_of(*first_least(losses, margin_of(rows))[1])
 
@@ -62,7 +62,7 @@ def twoing(table: Table, impurity: str) -> list[bool]:
 def twoing_min(table: Table, impurity: str) -> list[bool]:
     """The same by the impurity of the collapsed table, in the wording of the paper: a rare class ruins it."""
     rows = integers(table)
-    splits = (_best_collapsed(rows, classes, MEASURES[impurity]) for classes in hypercube(len(rows[0])))
+    splits = (_best_collapsed(rows, classes, measure_of(impurity)) for classes in hypercube(len(rows[0])))
     return mask_of(*first_least(((least, split) for _, least, split in splits), margin_of(rows))[1])
 
 
@@ -72,7 +72,7 @@ def flip_flop(table: Table, impurity: str) -> list[bool]:
     Ends when the classes are split as the time before, when the k-class impurity of the rows was twice in
     succession not strictly below the least so far, or after 100 turns. The best split of the rows on the way.
     """
-    rows, measure = integers(table), MEASURES[impurity]
+    rows, measure = integers(table), measure_of(impurity)
     best = sides = lca(table, impurity)
     least, before, worse = _impurity(rows, best, measure), set[int](), 0
     for _ in range(MOST_FLIPS):

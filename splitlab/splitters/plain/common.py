@@ -9,6 +9,8 @@ from itertools import combinations, compress
 from operator import add, index, sub
 from typing import TypeVar
 
+from splitlab.plugins import load
+
 T = TypeVar("T")
 Table = Sequence[Sequence[int]]
 Rows = list[list[int]]
@@ -36,13 +38,26 @@ def _entropy(counts: list[int]) -> float:
 MEASURES: dict[str, Measure] = {"gini": _gini, "entropy": _entropy}
 
 
+def measure_of(name: str) -> Measure:
+    """I(u) as a function of class counts u; of an impurity of one's own, |u| sum f(u_i / |u|)."""
+    if name in MEASURES:
+        return MEASURES[name]
+    f = load(name)
+
+    def own(counts: list[int]) -> float:
+        total = sum(counts)
+        return total * math.fsum(f(c / total) for c in counts if c)
+
+    return own
+
+
 def impurity(counts: Sequence[int], name: str) -> float:
     """Frequency-weighted impurity I(u) of class counts u, in counts (Gini) or bits (entropy); I(0) = 0.
 
     >>> impurity([1, 1], "gini"), impurity([1, 1], "entropy"), impurity([100], "entropy")
     (1.0, 2.0, 0.0)
     """
-    return MEASURES[name](list(counts))
+    return measure_of(name)(list(counts))
 
 
 def split_impurity(table: Table, mask: Sequence[bool], name: str) -> float:
@@ -53,7 +68,7 @@ def split_impurity(table: Table, mask: Sequence[bool], name: str) -> float:
     """
     rows = integers(table)
     left = [sum(compress(column, mask)) for column in zip(*rows, strict=True)]
-    return cost_of(rows, MEASURES[name])(left)
+    return cost_of(rows, measure_of(name))(left)
 
 
 def integers(table: Table) -> Rows:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from splitlab.splitters.plain.common import (
-    MEASURES,
     Candidate,
     Measure,
     Rows,
@@ -17,6 +16,7 @@ from splitlab.splitters.plain.common import (
     integers,
     margin_of,
     mask_of,
+    measure_of,
     merge,
     minus,
 )
@@ -26,17 +26,17 @@ Movable = Callable[[Rows, list[int]], Iterable[int]]  # which of the rows still 
 
 def sliq(table: Table, impurity: str) -> list[bool]:
     """Greedy descent that stops at the first step without improvement."""
-    return _greedy(table, MEASURES[impurity], _any, _while_improving)
+    return _greedy(table, measure_of(impurity), _any, _while_improving)
 
 
 def sliq_ext(table: Table, impurity: str) -> list[bool]:
     """Greedy descent to the end, and the best split on the way."""
-    return _greedy(table, MEASURES[impurity], _any, first_least)
+    return _greedy(table, measure_of(impurity), _any, first_least)
 
 
 def pull_left(table: Table, impurity: str) -> list[bool]:
     """`sliq_ext`, but only rows with the largest share of some class among those on the left may move."""
-    return _greedy(table, MEASURES[impurity], _purest, first_least)
+    return _greedy(table, measure_of(impurity), _purest, first_least)
 
 
 def _greedy(

@@ -6,7 +6,6 @@ from itertools import combinations
 from operator import mul
 
 from splitlab.splitters.plain.common import (
-    MEASURES,
     Rows,
     Table,
     best_direction,
@@ -16,6 +15,7 @@ from splitlab.splitters.plain.common import (
     integers,
     margin_of,
     mask_of,
+    measure_of,
     prefixes,
 )
 
@@ -23,7 +23,7 @@ from splitlab.splitters.plain.common import (
 def along_direction(table: Table, impurity: str, direction: Sequence[float]) -> list[bool]:
     """B_d: the walk by d.A[v] / |v|, for a direction of any finite numbers, one per class."""
     rows = integers(table)
-    walk = prefixes(rows, direction_order(rows, direction), MEASURES[impurity])
+    walk = prefixes(rows, direction_order(rows, direction), measure_of(impurity))
     return mask_of(*first_least(walk, margin_of(rows))[1])
 
 
@@ -38,25 +38,25 @@ def lca(table: Table, impurity: str) -> list[bool]:
     """Largest Class Alone: the walk by the share of the most frequent class (the first of equals)."""
     rows = integers(table)
     sums = column_sums(rows)
-    return best_direction(rows, [[sums.index(max(sums))]], MEASURES[impurity])
+    return best_direction(rows, [[sums.index(max(sums))]], measure_of(impurity))
 
 
 def hcc(table: Table, impurity: str) -> list[bool]:
     """Hypercube Cover: the best walk over all 0/1 directions. Takes 2^k steps: mind the number of classes."""
     rows = integers(table)
-    return best_direction(rows, hypercube(len(rows[0])), MEASURES[impurity])
+    return best_direction(rows, hypercube(len(rows[0])), measure_of(impurity))
 
 
 def ova(table: Table, impurity: str) -> list[bool]:
     """One class against all: the best walk by the share of a single class."""
     rows = integers(table)
-    return best_direction(rows, [[i] for i in range(len(rows[0]))], MEASURES[impurity])
+    return best_direction(rows, [[i] for i in range(len(rows[0]))], measure_of(impurity))
 
 
 def balanced(table: Table, impurity: str) -> list[bool]:
     """The walk by the share of the classes that hold as nearly half of the examples as possible. Takes 2^k steps."""
     rows = integers(table)
-    return best_direction(rows, [_heaviest_lighter_side(column_sums(rows))], MEASURES[impurity])
+    return best_direction(rows, [_heaviest_lighter_side(column_sums(rows))], measure_of(impurity))
 
 
 def _heaviest_lighter_side(sums: list[int]) -> tuple[int, ...]:
@@ -69,7 +69,7 @@ def _heaviest_lighter_side(sums: list[int]) -> tuple[int, ...]:
 def list_scheduling(table: Table, impurity: str) -> list[bool]:
     """`balanced` in a hurry: each class, by decreasing size, goes to the side that is lighter so far."""
     rows = integers(table)
-    return best_direction(rows, [_scheduled(column_sums(rows))], MEASURES[impurity])
+    return best_direction(rows, [_scheduled(column_sums(rows))], measure_of(impurity))
 
 
 def _scheduled(sums: list[int]) -> list[int]:

@@ -5,7 +5,6 @@ from fractions import Fraction
 from itertools import combinations, compress, product
 
 from splitlab.splitters.plain.common import (
-    MEASURES,
     Rows,
     Table,
     best_direction,
@@ -14,6 +13,7 @@ from splitlab.splitters.plain.common import (
     first_prefix,
     integers,
     margin_of,
+    measure_of,
     merge,
 )
 
@@ -26,7 +26,7 @@ def two_class(table: Table, impurity: str) -> list[bool]:
     rows = integers(table)
     if len(rows[0]) != 2:
         raise ValueError(f"two_class: the table has {len(rows[0])} classes, not 2")
-    return best_direction(rows, [[0]], MEASURES[impurity])
+    return best_direction(rows, [[0]], measure_of(impurity))
 
 
 def exhaustive(table: Table, impurity: str) -> list[bool]:
@@ -53,7 +53,7 @@ def hyperplanes(table: Table, impurity: str) -> list[bool]:
 
 
 def _best_mask(rows: Rows, masks: Iterable[Mask], impurity: str) -> list[bool]:
-    cost = cost_of(rows, MEASURES[impurity])
+    cost = cost_of(rows, measure_of(impurity))
     scored = ((cost([sum(compress(column, mask)) for column in zip(*rows, strict=True)]), mask) for mask in masks)
     return list(first_least(scored, margin_of(rows))[1])
 

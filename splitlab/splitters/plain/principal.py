@@ -7,7 +7,6 @@ from operator import mul
 import numpy as np
 
 from splitlab.splitters.plain.common import (
-    MEASURES,
     Measure,
     Rows,
     Table,
@@ -16,6 +15,7 @@ from splitlab.splitters.plain.common import (
     first_prefix,
     integers,
     margin_of,
+    measure_of,
     merge,
     prefixes,
 )
@@ -80,19 +80,19 @@ def _principal(table: Table, measure: Measure, *, counts: bool, exchange: bool) 
 
 def pc(table: Table, impurity: str) -> list[bool]:
     """Principal component: the walk by v.p_v, v the main axis of the class probabilities."""
-    return _principal(table, MEASURES[impurity], counts=False, exchange=False)
+    return _principal(table, measure_of(impurity), counts=False, exchange=False)
 
 
 def pc_ext(table: Table, impurity: str) -> list[bool]:
     """`pc` with exchanges: never worse than `pc`, up to 1e-12 N."""
-    return _principal(table, MEASURES[impurity], counts=False, exchange=True)
+    return _principal(table, measure_of(impurity), counts=False, exchange=True)
 
 
 def pc_counts(table: Table, impurity: str) -> list[bool]:
     """`pc` with the axis applied to counts, as in the paper's program."""
-    return _principal(table, MEASURES[impurity], counts=True, exchange=False)
+    return _principal(table, measure_of(impurity), counts=True, exchange=False)
 
 
 def pc_ext_counts(table: Table, impurity: str) -> list[bool]:
     """`pc_ext` with the axis applied to counts: the published PCext columns."""
-    return _principal(table, MEASURES[impurity], counts=True, exchange=True)
+    return _principal(table, measure_of(impurity), counts=True, exchange=True)

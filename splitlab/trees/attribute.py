@@ -1,0 +1,251 @@
+"""The best split of one attribute, for use on its own; a tree does the same for many nodes at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from splitlab._jit import Ints
+from splitlab.contingency import as_counts, reduce_table
+from splitlab.splitters import Splitter
+from splitlab.trees import proposals
+from splitlab.trees.columns import Encoding, read_columns
+from splitlab.trees.criteria import Criterion, get
+from splitlab.trees.grouping import Grouping
+from splitlab.trees.proposals import Proposals, Values, boundaries, midpoint, values_of
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeSplit:
+    """The best split of an attribute; true.
+
+    Attributes
+    ----------
+    value : float
+        What the criterion says of it.
+    threshold : float or None
+        Of a numeric attribute: values <= threshold are in the first branch.
+    branches : list of list, or None
+        Of a nominal attribute: the values in each branch.
+    table : int64 (branches, k)
+        Class counts, missing values included.
+    classes : ndarray (k,)
+        The labels, ascending.
+    missing : int
+        The branch of missing values, the one with more of the known ones.
+    """
+
+    value: float
+    threshold: float | None
+    branches: list[list[Any]] | None
+    table: Ints
+    classes: NDArray[Any]
+    missing: int
+
+
+@dataclass(frozen=True)
+class NoSplit:
+    """There is no split, and why; false."""
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class Threshold(NamedTuple):
+    """A candidate threshold and what the criterion says of it."""
+
+    threshold: float
+    value: float
+
+
+def best_split(
+    values: ArrayLike,
+    y: ArrayLike,
+    criterion: str | Criterion = "gini",
+    *,
+    splitter: str | Splitter = "pc_ext",
+    nominal: bool | None = None,
+    min_samples_leaf: int = 1,
+) -> AttributeSplit | NoSplit:
+    """The best split of an attribute by a criterion.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        Numbers, or categories; NaN, None and ``pandas.NA`` are missing.
+    y : array_like, shape (n,)
+        Labels.
+    criterion : str
+        A name of ``splitlab.trees.criteria`` or of an impurity.
+    splitter : str
+        How values of a nominal attribute are grouped, as for `DecisionTreeClassifier`.
+    nominal : bool, optional
+        Whether the attribute is nominal; by default its type tells.
+    min_samples_leaf : int
+        Fewest examples in a branch.
+
+    Returns
+    -------
+    AttributeSplit or NoSplit
+        Equally good thresholds: the lowest.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The data, criterion or splitter is not one; or the splitter would take hopelessly long.
+
+    Examples
+    --------
+    >>> best_split([0, 0, 5, 10], [0, 0, 1, 1], "entropy").threshold
+    2.5
+    >>> best_split(list("abcab"), [0, 1, 1, 0, 1]).branches
+    [['b', 'c'], ['a']]
+    >>> best_split([3, 3, 3], [0, 1, 1])
+    NoSplit(reason='the attribute has a single value')
+    """
+    entry = get(criterion)
+    grouping = Grouping(entry, splitter)
+    data = _Data.read(values, y, nominal)
+    if reason := data.obstacle():
+        return NoSplit(reason)
+    if data.categories is None:
+        found = proposals.numeric(data.values, data.totals[None], entry, min_samples_leaf)
+    else:
+        found = _grouped(data, entry, grouping, min_samples_leaf)
+    if found.keys[0, 0] == -inf:
+        return NoSplit(f"every split leaves a branch with fewer than {min_samples_leaf} examples")
+    return data.described(found, entry)
+
+
+def thresholds(
+    values: ArrayLike, y: ArrayLike, criterion: str | Criterion = "entropy", *, all_values: bool = False
+) -> list[Threshold]:
+    """The candidate thresholds of a numeric attribute, ascending, with their values.
+
+    Parameters
+    ----------
+    values, y, criterion
+        As for `best_split`; missing values are left out.
+    all_values : bool
+        Whether thresholds between values of the same single class come too: they are never better where the criterion
+        is convex, and are left out by default there.
+
+    Examples
+    --------
+    >>> [(t, round(gain, 4)) for t, gain in thresholds([1, 2, 3, 4, 5], [1, 1, 0, 0, 1])]
+    [(2.5, 0.42), (4.5, 0.171)]
+    """
+    entry = get(criterion)
+    data = _Data.read(values, y, False)
+    known = data.values
+    if len(known.node) < 2:
+        return []
+    places = boundaries(known, np.array([entry.hyperplanes and not all_values]))
+    left = known.counts.cumsum(0)
+    found = entry.formula(np.stack([left[places], left[-1] - left[places]], 1))
+    cuts = midpoint(known.value[places], known.value[places + 1])
+    return [Threshold(float(t), float(v)) for t, v in zip(cuts, found, strict=True)]
+
+
+def best_table_split(
+    table: ArrayLike, criterion: str | Criterion = "gini", splitter: str | Splitter = "pc_ext"
+) -> NDArray[np.int64]:
+    """The branch of each value of a contingency table; values without examples go to branch 0.
+
+    Parameters
+    ----------
+    table : array_like, shape (n, k)
+        Counts of n values and k classes, as for ``splitlab.split``.
+    criterion, splitter
+        As for `best_split`.
+
+    Returns
+    -------
+    int64 (n,)
+        All 0 where there is nothing to split: one value, or one class.
+
+    Examples
+    --------
+    >>> best_table_split([[2, 3], [4, 0], [3, 2]], "hddt").tolist()
+    [0, 1, 0]
+    """
+    reduced = reduce_table(as_counts(table))
+    branch = np.zeros(reduced.n_rows, np.int64)
+    entry = get(criterion)
+    grouping = Grouping(entry, splitter)
+    n, k = reduced.counts.shape
+    if n > 1 and k > 1:
+        grouping.refuse_hopeless([n], k)
+        branch[reduced.rows] = grouping(reduced.counts[None])[0]
+    return branch
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """One attribute of one node: values counted, totals (k,) with missing ones, labels, categories if nominal."""
+
+    values: Values
+    totals: Ints
+    classes: NDArray[Any]
+    categories: NDArray[np.object_] | None
+
+    @classmethod
+    def read(cls, values: ArrayLike, y: ArrayLike, nominal: bool | None) -> _Data:
+        column = _column(values)
+        encoding = Encoding.of([column], None, None if nominal is None else [nominal])
+        if nominal is False:
+            encoding = Encoding(encoding.names, [None])
+        x = encoding.matrix([column])[:, 0]
+        labels = np.asarray(y)
+        if labels.shape != x.shape:
+            raise ValueError(f"y: {len(x)} values need as many labels; got shape {labels.shape}")
+        classes, codes = np.unique(labels, return_inverse=True)
+        order = np.argsort(x, kind="stable")[: int((~np.isnan(x)).sum())]
+        counted = values_of(np.zeros(len(order), np.int64), x[order], codes[order], len(classes))
+        totals = np.bincount(codes, minlength=len(classes))
+        return cls(counted, totals, classes, encoding.categories[0])
+
+    def obstacle(self) -> str:
+        """Why there can be no split; empty if there can."""
+        if len(self.classes) < 2:
+            return "the target is constant"
+        if not len(self.values.node):
+            return "no value is known"
+        if len(self.values.node) < 2:
+            return "the attribute has a single value"
+        if self.categories is not None and (self.values.counts.sum(0) > 0).sum() < 2:
+            return "the target is constant where the value is known"
+        return ""
+
+    def described(self, found: Proposals, entry: Criterion) -> AttributeSplit:
+        """The split in the user's terms."""
+        known = self.values
+        place = known.value.astype(np.int64) if self.categories is not None else None
+        branch = found.branch if place is not None else (known.value > found.threshold[0]).astype(np.int64)
+        table = np.zeros((int(found.n_branches[0]), len(self.totals)), np.int64)
+        np.add.at(table, branch, known.counts)
+        missing = int(found.default[0])
+        table[missing] += self.totals - known.counts.sum(0)
+        branches = None
+        if self.categories is not None and place is not None:
+            branches = [self.categories[place[branch == b]].tolist() for b in range(len(table))]
+        threshold = float(found.threshold[0]) if place is None else None
+        return AttributeSplit(float(entry.formula(table)), threshold, branches, table, self.classes, missing)
+
+
+def _column(values: Any) -> Any:
+    if hasattr(values, "iloc"):
+        return read_columns(values.to_frame())[0]
+    wide = [[value] for value in values] if isinstance(values, (list, tuple)) else np.asarray(values)[:, None]
+    return read_columns(wide)[0]
+
+
+def _grouped(data: _Data, entry: Criterion, grouping: Grouping, min_leaf: int) -> Proposals:
+    grouping.refuse_hopeless([len(data.values.node)], int((data.totals > 0).sum()))
+    return proposals.nominal(data.values, data.totals[None], entry, grouping, min_leaf, np.array([True]))

@@ -1,0 +1,79 @@
+"""How the values of a nominal attribute are grouped into branches.
+
+Any splitter of ``splitlab.splitters`` groups them into two, ``"multiway"`` gives every value a branch of its own. A
+splitter minimises an impurity. That is all there is to do when the criterion is the gain of an impurity. For any other
+criterion
+
+- ``exact`` finds the split that is best for the criterion itself, or refuses (``separations``);
+- two classes are split at the best prefix of the order of the class share, judged by the criterion itself, whatever
+  splitter was named: optimal where the criterion allows it (``two_class_order``), and as good a guess elsewhere;
+- with more classes the splitter minimises the impurity that the criterion names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from splitlab._jit import Bools, Ints
+from splitlab.impurity import code
+from splitlab.splitters import Splitter, get, refuse_hopeless, split_batch
+from splitlab.trees.criteria import Criterion
+from splitlab.trees.separations import class_order_split, exact_split
+
+MULTIWAY = "multiway"
+EXACT = "exact"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A way to group values, for stacks of tables without zero rows or columns.
+
+    Attributes
+    ----------
+    criterion : Criterion
+    splitter : str or Splitter
+        A name of ``splitlab.splitters()``, an entry like those, ``"exact"`` or ``"multiway"``.
+    """
+
+    criterion: Criterion
+    splitter: str | Splitter
+
+    def __post_init__(self) -> None:
+        if self.splitter == MULTIWAY:
+            if self.criterion.binary:
+                raise ValueError(f"splitter: 'multiway' does not go with {self.criterion.name!r}, of 2 branches only")
+        elif not isinstance(self.splitter, Splitter) and not self._searched:
+            get(self.splitter)
+
+    @property
+    def _searched(self) -> bool:
+        """Whether the criterion itself is searched for its optimum."""
+        return self.splitter == EXACT and not self.criterion.is_gain
+
+    @property
+    def entry(self) -> Splitter:
+        """The splitter that minimises an impurity."""
+        return self.splitter if isinstance(self.splitter, Splitter) else get(self.splitter)
+
+    def __call__(self, tables: Ints) -> Ints:
+        """Branches int64 (g, n), 0 for the left side, of the values of tables int64 (g, n, k)."""
+        if self.splitter == MULTIWAY:
+            return np.broadcast_to(np.arange(tables.shape[1]), tables.shape[:2])
+        return 1 - self._left(tables).astype(np.int64)
+
+    def _left(self, tables: Ints) -> Bools:
+        if self._searched:
+            return np.stack([exact_split(table, self.criterion) for table in tables])
+        if tables.shape[2] == 2 and not self.criterion.is_gain:
+            return class_order_split(tables, self.criterion)
+        return split_batch(self.entry, tables, code(self.criterion.impurity))
+
+    def refuse_hopeless(self, n_values: Iterable[int], k: int) -> None:
+        """ValueError when the splitter would take too long for attributes of so many values and k classes."""
+        if self.splitter == MULTIWAY or self._searched or (k == 2 and not self.criterion.is_gain):
+            return
+        for n in n_values:
+            refuse_hopeless(self.entry, n, k)

@@ -1,0 +1,282 @@
+"""Growing a decision tree level by level.
+
+All nodes of a level are split together, one attribute after the other, so that the work is a fixed number of passes
+over arrays per level and attribute, and no loop goes over rows or nodes. The invariant between levels: for every
+attribute, ``sorted_rows`` lists the examples that may still be split by it and whose value is known, ascending by node,
+then value. A stable sort by the number of the child keeps it so. An attribute with a single value at a node, or
+filtered out for good, loses the node's examples from its list, and is dead in all descendants.
+
+Levels are cut into blocks of nodes, which bounds the memory: about ``CELLS`` counts, unless one node needs more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splitlab._jit import Bools, Floats, Ints
+from splitlab.trees import filters
+from splitlab.trees.criteria import Criterion, first_best
+from splitlab.trees.grouping import Grouping
+from splitlab.trees.proposals import Proposals, Values, nominal, numeric, values_of
+from splitlab.trees.tree import LEAF, Tree
+
+NodeOfRow = NDArray[np.int32]
+Rows = NDArray[np.int32]
+
+CELLS = 1 << 22
+
+# Rounding noise of an improvement that is 0: like scikit-learn, a split without gain is made when 0 is asked for.
+NOISE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Training examples: x float64 (n, p), NaN missing; which columns are nominal (p,); classes y int (n,) below k."""
+
+    x: Floats
+    nominal: Bools
+    y: Ints
+    k: int
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """How a tree is grown.
+
+    Attributes
+    ----------
+    criterion : Criterion
+    grouping : Grouping
+        How nominal values are grouped.
+    max_depth : float
+        The depth at which every node is a leaf; the root has depth 0.
+    min_samples_split, min_samples_leaf : int
+        Fewest examples in a node that is split, and in a branch.
+    min_decrease : float
+        Least improvement, times the node's share of all examples.
+    max_features : int, optional
+        So many attributes, drawn at random among those that have a split, are considered at each node.
+    rng : numpy.random.RandomState, optional
+        Draws them, and breaks ties between attributes; without it the first attribute wins.
+    max_p : float, optional
+        A nominal attribute is considered only at nodes where a chi-square test of independence gives p below it.
+    min_second : int
+        A nominal attribute is dead where fewer examples have its second most frequent value.
+    """
+
+    criterion: Criterion
+    grouping: Grouping
+    max_depth: float = inf
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_decrease: float = 0.0
+    max_features: int | None = None
+    rng: np.random.RandomState | None = None
+    max_p: float | None = None
+    min_second: int = 0
+
+
+def grow(examples: Examples, growth: Growth) -> Tree:
+    """Grow a tree."""
+    front = _Front.root(examples, growth)
+    levels = []
+    while True:
+        level = _split_level(front, examples, growth)
+        levels.append(level)
+        if not level.n_branches.any():
+            return _assemble(levels)
+        front = front.children(level, examples, growth)
+
+
+@dataclass(frozen=True, eq=False)
+class _Front:
+    """The nodes of one level: class counts (m, k), the node of each example (-1: in a leaf), the sorted lists."""
+
+    depth: int
+    counts: Ints
+    node: NodeOfRow
+    sorted_rows: list[Rows]
+
+    @classmethod
+    def root(cls, examples: Examples, growth: Growth) -> _Front:
+        counts = np.bincount(examples.y, minlength=examples.k)[None]
+        is_open = bool(cls.open(counts, 0, growth)[0])
+        rows = []
+        for column in examples.x.T:
+            order = np.argsort(column, kind="stable").astype(np.int32)  # NaN comes last
+            rows.append(order[: len(order) - np.isnan(column).sum() if is_open else 0])
+        return cls(0, counts, np.full(len(examples.y), 0 if is_open else LEAF, np.int32), rows)
+
+    @staticmethod
+    def open(counts: Ints, depth: int, growth: Growth) -> Bools:
+        """Which nodes may be split: (m,)."""
+        enough = counts.sum(1) >= growth.min_samples_split
+        return enough & ((counts > 0).sum(1) > 1) & (depth < growth.max_depth)
+
+    def blocks(self, width: int) -> Iterator[tuple[int, int]]:
+        """Ranges of nodes whose rows times ``width`` make about `CELLS`."""
+        share = np.cumsum(self.counts.sum(1)) * width // CELLS
+        edges = np.flatnonzero(np.diff(share)) + 1
+        yield from zip([0, *edges], [*edges, len(share)], strict=True)
+
+    def children(self, level: _Level, examples: Examples, growth: Growth) -> _Front:
+        """The next level."""
+        rows = np.flatnonzero(self.node >= 0)
+        rows = rows[level.n_branches[self.node[rows]] > 0]
+        node = self.node[rows].astype(np.int64)
+        tree = level.as_tree()  # children are numbered from 0 on
+        branch = tree.branches(examples.x[rows, level.feature[node]], node)
+        child = tree.first_child[node] + np.where(branch >= 0, branch, level.default[node])
+        m, k = int(level.n_branches.sum()), examples.k
+        counts = np.bincount(child * k + examples.y[rows], minlength=m * k).reshape(m, k)
+        is_open = self.open(counts, self.depth + 1, growth)
+        number = np.full(len(examples.y), LEAF, np.int32)
+        number[rows] = np.where(is_open[child], child, LEAF)
+        lists = [self._descended(c, number, ~level.dead[c], m) for c in range(len(self.sorted_rows))]
+        return _Front(self.depth + 1, counts, number, lists)
+
+    def _descended(self, column: int, number: NodeOfRow, alive: Bools, m: int) -> Rows:
+        rows = self.sorted_rows[column]
+        child = number.take(rows)
+        kept = (child >= 0) & alive.take(self.node.take(rows))
+        rows, child = rows[kept], child[kept]
+        # Numbers of 16 bits are sorted in linear time.
+        return rows[np.argsort(child.astype(np.uint16) if m <= 1 << 16 else child, kind="stable")]
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """The splits of the nodes of one level, as in `Tree`, with node numbers of the level; dead is bool (p, m)."""
+
+    depth: int
+    counts: Ints
+    feature: Ints
+    threshold: Floats
+    n_branches: Ints
+    default: Ints
+    improvement: Floats
+    value_node: Ints
+    value: Floats
+    value_branch: Ints
+    dead: Bools
+
+    def as_tree(self, first: int = 0, node: int = 0) -> Tree:
+        """A tree of these nodes alone, numbered from ``node`` on, whose children are numbered from ``first`` on."""
+        return Tree(
+            feature=self.feature,
+            threshold=self.threshold,
+            first_child=np.where(self.feature == LEAF, LEAF, first + np.cumsum(self.n_branches) - self.n_branches),
+            n_branches=self.n_branches,
+            default=self.default,
+            counts=self.counts,
+            depth=np.full(len(self.feature), self.depth),
+            improvement=self.improvement,
+            value_node=self.value_node + node,
+            value=self.value,
+            value_branch=self.value_branch,
+        )
+
+
+def _split_level(front: _Front, examples: Examples, growth: Growth) -> _Level:
+    blocks = list(front.blocks(max(examples.k, examples.x.shape[1])))
+    keys = [front.node.take(rows) for rows in front.sorted_rows]
+    parts = []
+    for start, stop in blocks:
+        proposals, dead = [], []
+        totals = front.counts[start:stop]
+        for column, rows in enumerate(front.sorted_rows):
+            low, high = np.searchsorted(keys[column], [start, stop])
+            here = rows[low:high]
+            values = values_of(
+                keys[column][low:high] - start, examples.x[:, column].take(here), examples.y.take(here), examples.k
+            )
+            proposal, lost = _propose(values, totals, bool(examples.nominal[column]), growth)
+            proposals.append(proposal)
+            dead.append(lost)
+        parts.append(_choose(front.depth, totals, proposals, np.array(dead), len(examples.y), growth))
+    return _joined(parts, [start for start, _ in blocks])
+
+
+def _propose(values: Values, totals: Ints, is_nominal: bool, growth: Growth) -> tuple[Proposals, Bools]:
+    """The splits of one attribute, and at which nodes it is dead."""
+    m = len(totals)
+    alive = filters.several_values(values, m)
+    if not is_nominal:
+        return numeric(values, totals, growth.criterion, growth.min_samples_leaf), ~alive
+    if growth.min_second:
+        alive &= filters.second_most_frequent(values, m) >= growth.min_second
+    usable = alive.copy()
+    if growth.max_p is not None:
+        usable &= filters.independence(values, m) < growth.max_p
+    group, least = growth.grouping, growth.min_samples_leaf
+    return nominal(values, totals, growth.criterion, group, least, usable), ~alive
+
+
+def _choose(depth: int, counts: Ints, proposals: list[Proposals], dead: Bools, n_total: int, growth: Growth) -> _Level:
+    """The best attribute of each node."""
+    m = len(counts)
+    chosen = _best_columns(np.stack([p.keys for p in proposals], 2), growth)
+    feature = np.full(m, LEAF)
+    threshold, improvement = np.full(m, np.nan), np.full(m, np.nan)
+    n_branches, default = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    value_parts = []
+    for column, proposal in enumerate(proposals):
+        decrease = proposal.improvement * counts.sum(1) / n_total
+        here = np.flatnonzero((chosen == column) & (decrease >= growth.min_decrease - NOISE))
+        feature[here] = column
+        threshold[here], improvement[here] = proposal.threshold[here], proposal.improvement[here]
+        n_branches[here], default[here] = proposal.n_branches[here], proposal.default[here]
+        if len(proposal.branch):
+            mine = feature[proposal.values.node] == column
+            value_parts.append((proposal.values.node[mine], proposal.values.value[mine], proposal.branch[mine]))
+    node, value, branch = _sorted_values(value_parts)
+    return _Level(depth, counts, feature, threshold, n_branches, default, improvement, node, value, branch, dead)
+
+
+def _sorted_values(parts: list[tuple[Ints, Floats, Ints]]) -> tuple[Ints, Floats, Ints]:
+    if not parts:
+        return np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64)
+    node, value, branch = (np.concatenate(part) for part in zip(*parts, strict=True))
+    order = np.argsort(node, kind="stable")  # the values of a node come from one attribute, in order
+    return node[order], value[order], branch[order]
+
+
+def _best_columns(keys: Floats, growth: Growth) -> Ints:
+    """The column (m,) of the best split of each node, -1 where there is none; keys (c, m, p)."""
+    c, m, p = keys.shape
+    order = np.broadcast_to(np.arange(p), (m, p))
+    if growth.rng is not None:
+        order = growth.rng.random_sample((m, p)).argsort(1)
+        keys = np.take_along_axis(keys, order[None], 2)
+    if growth.max_features is not None:
+        valid = keys[0] > -inf
+        keys = np.where(valid & (valid.cumsum(1) <= growth.max_features), keys, -inf)
+    best = first_best(keys.reshape(c, -1), np.repeat(np.arange(m), p))
+    chosen = np.full(m, LEAF)
+    chosen[best // p] = order.reshape(-1)[best]
+    return chosen
+
+
+def _joined(parts: list[_Level], starts: list[int]) -> _Level:
+    """One level of the blocks of its nodes."""
+    joined = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("counts", "feature", "threshold", "n_branches", "default", "improvement", "value", "value_branch")
+    }
+    value_node = np.concatenate([part.value_node + start for part, start in zip(parts, starts, strict=True)])
+    dead = np.concatenate([part.dead for part in parts], axis=1)
+    return _Level(parts[0].depth, value_node=value_node, dead=dead, **joined)
+
+
+def _assemble(levels: list[_Level]) -> Tree:
+    """The whole tree of its levels."""
+    trees, node = [], 0
+    for level in levels:
+        trees.append(level.as_tree(node + len(level.feature), node))
+        node += len(level.feature)
+    return Tree(**{name: np.concatenate([getattr(tree, name) for tree in trees]) for name in vars(trees[0])})

@@ -1,0 +1,245 @@
+"""The best split of one attribute, for many nodes at once.
+
+Glossary
+--------
+node     a set of examples; those of one call are numbered 0, ..., m - 1
+value    a value of the attribute that is present in a node: a number, or the code of a category
+values   all (node, value) that occur, ascending, with their class counts: `Values`
+missing  examples of a node whose value is not known: they belong to the node, but not to its values
+branch   a part of a node; numeric attributes have the branches <= threshold (0) and > threshold (1)
+
+Missing values go to the branch with more of the known examples, the first such one. A split is judged as it falls, with
+them in it; which values of a nominal attribute go together is decided without them.
+
+The splits of a numeric attribute are the thresholds between neighbouring values of the node, in ascending order. Where
+the criterion allows it (see ``criteria``) those between two values of the same single class are left out: a boundary
+point is at least as good. All of it is a fixed number of passes over arrays, O(n k) after sorting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splitlab._jit import Bools, Floats, Ints
+from splitlab.trees.criteria import Criterion, first_best
+
+# So many counts are handed to a criterion at once; its temporary arrays stay in the processor's cache.
+CHUNK = 1 << 17
+
+
+@dataclass(frozen=True)
+class Values:
+    """Class counts (p, k) of the p values present in the nodes, ascending by node, then value."""
+
+    node: Ints
+    value: Floats
+    counts: Ints
+
+    def runs(self) -> tuple[Ints, Ints]:
+        """Where each node with values begins, and how many it has."""
+        starts = np.flatnonzero(np.diff(self.node, prepend=-1))
+        return starts, np.diff(starts, append=len(self.node))
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """The best split of an attribute for each of m nodes.
+
+    Attributes
+    ----------
+    keys : float64 (c, m)
+        What the criterion says of it; -inf where there is none.
+    improvement : float64 (m,)
+        How much better it is than no split.
+    threshold : float64 (m,)
+        Of a numeric attribute; NaN for a nominal one.
+    n_branches, default : int64 (m,)
+        The number of branches, and the one for missing values.
+    values : Values
+        The values present.
+    branch : int64 (p,)
+        The branch of each of them; empty for a numeric attribute, where the threshold says it.
+    """
+
+    keys: Floats
+    improvement: Floats
+    threshold: Floats
+    n_branches: Ints
+    default: Ints
+    values: Values
+    branch: Ints
+
+    @classmethod
+    def none(cls, criterion: Criterion, values: Values, m: int) -> Proposals:
+        """No split anywhere."""
+        keys = np.full((2 if criterion.tie else 1, m), -inf)
+        zero, nan = np.zeros(m, np.int64), np.full(m, np.nan)
+        return cls(keys, nan, nan.copy(), zero, zero.copy(), values, np.zeros(0, np.int64))
+
+    def enter(self, node: Ints, tables: Ints, default: Ints, criterion: Criterion, min_leaf: int) -> None:
+        """Write in the splits of some nodes, (len(node), b, k) with missing values; those too small do not count."""
+        keys = criterion.keys(tables)
+        self.keys[:, node] = np.where(tables.sum(2).min(1) >= min_leaf, keys, -inf)
+        self.improvement[node] = criterion.improvement(tables, keys)
+        self.n_branches[node] = tables.shape[1]
+        self.default[node] = default
+
+
+def values_of(node: NDArray[np.integer], value: Floats, y: Ints, k: int) -> Values:
+    """Count the classes of examples that are sorted by node and value."""
+    new = np.empty(len(node), np.bool_)
+    new[:1] = True
+    np.not_equal(node[1:], node[:-1], out=new[1:])
+    new[1:] |= value[1:] != value[:-1]
+    starts = np.flatnonzero(new)
+    cell = (np.cumsum(new) - 1) * k + y
+    counts = np.bincount(cell, minlength=len(starts) * k).reshape(-1, k)
+    return Values(node[starts].astype(np.int64), value[starts], counts)
+
+
+def midpoint(low: Floats, high: Floats) -> Floats:
+    """The thresholds between neighbouring values: their means, or ``low`` where rounding would reach ``high``."""
+    middle = low / 2 + high / 2
+    return np.where((middle < high) & (middle >= low), middle, low)
+
+
+def boundaries(values: Values, convex: Bools) -> Ints:
+    """The places i such that a threshold between values i and i + 1 of a node may be best.
+
+    ``convex`` (m,) says for which nodes those inside a single class are not needed.
+    """
+    size, largest = values.counts.sum(1), values.counts.max(1)
+    only = np.where(largest == size, values.counts.argmax(1), -1)
+    inside = (only[:-1] >= 0) & (only[:-1] == only[1:]) & convex[values.node[:-1]]
+    return np.flatnonzero((values.node[:-1] == values.node[1:]) & ~inside)
+
+
+def numeric(values: Values, totals: Ints, criterion: Criterion, min_leaf: int) -> Proposals:
+    """The best threshold of each node.
+
+    Parameters
+    ----------
+    values : Values
+        Of the nodes, known values only.
+    totals : int64 (m, k)
+        The class counts of the nodes, missing values included.
+    criterion : Criterion
+    min_leaf : int
+        Fewest examples in a branch.
+    """
+    found = Proposals.none(criterion, values, len(totals))
+    if len(values.node) < 2:
+        return found
+    starts, lengths = values.runs()
+    here = values.node[starts]
+    below = values.counts.cumsum(0)
+    before = np.zeros_like(totals)
+    before[here] = below[starts] - values.counts[starts]
+    known = np.zeros_like(totals)
+    known[here] = below[starts + lengths - 1] - before[here]
+    missing = totals - known
+    convex = np.logical_not(missing.any(1)) & np.bool_(criterion.hyperplanes and min_leaf <= 1)
+    places = boundaries(values, convex)
+    thresholds = _Thresholds(below, before, known, missing, criterion, min_leaf)
+    keys = thresholds.judge(places, values.node[places])
+    best = places[first_best(keys, values.node[places])]
+    node = values.node[best]
+    found.enter(node, thresholds.tables(best, node), thresholds.default(best, node), criterion, min_leaf)
+    found.threshold[node] = midpoint(values.value[best], values.value[best + 1])
+    return found
+
+
+@dataclass(frozen=True)
+class _Thresholds:
+    """The splits of numeric attributes: running sums over all values, and what to take off them per node."""
+
+    below: Ints
+    before: Ints
+    known: Ints
+    missing: Ints
+    criterion: Criterion
+    min_leaf: int
+
+    def default(self, places: Ints, node: Ints) -> Ints:
+        left = (self.below[places] - self.before[node]).sum(1)
+        return (2 * left < self.known[node].sum(1)).astype(np.int64)
+
+    def tables(self, places: Ints, node: Ints) -> Ints:
+        """(len(places), 2, k), missing values included."""
+        tables = np.empty((len(places), 2, self.known.shape[1]), np.int64)
+        np.subtract(self.below[places], self.before[node], out=tables[:, 0])
+        np.subtract(self.known[node], tables[:, 0], out=tables[:, 1])
+        if self.missing.any():
+            tables[np.arange(len(places)), self.default(places, node)] += self.missing[node]
+        return tables
+
+    def judge(self, places: Ints, node: Ints) -> Floats:
+        """The keys of all splits, in chunks."""
+        step = max(1, CHUNK // self.known.shape[1])
+        keys = np.empty((2 if self.criterion.tie else 1, len(places)))
+        for start in range(0, len(places), step):
+            chunk = slice(start, start + step)
+            tables = self.tables(places[chunk], node[chunk])
+            keys[:, chunk] = self.criterion.keys(tables)
+            if self.min_leaf > 1:
+                keys[:, chunk][:, tables.sum(2).min(1) < self.min_leaf] = -inf
+        return keys
+
+
+def nominal(
+    values: Values, totals: Ints, criterion: Criterion, group: Callable[[Ints], Ints], min_leaf: int, usable: Bools
+) -> Proposals:
+    """The split of each node of ``usable`` (m,) that ``group`` makes of its values.
+
+    Parameters
+    ----------
+    values, totals, criterion, min_leaf
+        As for `numeric`.
+    group : callable
+        Contingency tables int64 (g, n, k), n and k >= 2, without zero rows or columns -> branches int64 (g, n). Where
+        it leaves a branch empty there is no split.
+    usable : bool (m,)
+        The nodes that may be split at all.
+    """
+    found = Proposals.none(criterion, values, len(totals))
+    if len(values.node) < 2:
+        return found
+    starts, lengths = values.runs()
+    node = values.node[starts]
+    known = np.add.reduceat(values.counts, starts)
+    classes = (known > 0).sum(1)
+    chosen = np.flatnonzero((lengths > 1) & (classes > 1) & usable[node])
+    branch = np.zeros(len(values.node), np.int64)
+    for same in _alike(lengths[chosen], classes[chosen]):
+        which = chosen[same]
+        rows = starts[which][:, None] + np.arange(lengths[which[0]])
+        columns = np.nonzero(known[which])[1].reshape(len(which), -1)
+        branch[rows] = group(np.ascontiguousarray(values.counts[rows[:, :, None], columns[:, None, :]]))
+    n_branches = np.maximum.reduceat(branch, starts)[chosen] + 1
+    chosen, n_branches = chosen[n_branches > 1], n_branches[n_branches > 1]  # a splitter of one's own may refuse
+    for same in _alike(n_branches, n_branches):
+        which = chosen[same]
+        tables = _by_branch(values.counts, branch, starts, int(n_branches[same[0]]))[which]
+        default = tables.sum(2).argmax(1)
+        tables[np.arange(len(which)), default] += totals[node[which]] - known[which]
+        found.enter(node[which], tables, default, criterion, min_leaf)
+    return replace(found, branch=branch)
+
+
+def _alike(lengths: Ints, classes: Ints) -> list[Ints]:
+    """The places of tables of one shape, shape by shape."""
+    if not len(lengths):
+        return []
+    shape = lengths * (classes.max() + 1) + classes
+    order = np.argsort(shape, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(shape[order])) + 1)
+
+
+def _by_branch(counts: Ints, branch: Ints, starts: Ints, b: int) -> Ints:
+    """Add up the counts of each branch of each run of values: (len(starts), b, k)."""
+    return np.stack([np.add.reduceat(counts * (branch == i)[:, None], starts) for i in range(b)], 1)

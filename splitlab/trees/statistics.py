@@ -1,0 +1,301 @@
+"""Comparing classifiers over data sets, and two classifiers on one.
+
+Over N data sets with k methods: average ranks (1 is best, ties share), Friedman's chi-square as Demsar gives it, Iman
+and Davenport's F, and Nemenyi's critical difference of average ranks,
+
+    chi2 = 12 N / (k (k + 1)) (sum R_j^2 - k (k + 1)^2 / 4),   k - 1 degrees of freedom
+    F = (N - 1) chi2 / (N (k - 1) - chi2),                     k - 1 and (k - 1)(N - 1)
+    CD = q_alpha sqrt(k (k + 1) / (6 N)),                      q_alpha = studentized range quantile / sqrt 2
+
+On one data set, over J differences of accuracy from repeated cross-validation: the paired t-test, which takes them as
+independent though training sets overlap, and Nadeau and Bengio's, which enlarges the variance for that.
+
+Sources: Demsar, Statistical comparisons of classifiers over multiple data sets (JMLR 2006); Nadeau, Bengio, Inference
+for the generalization error (Machine Learning 2003).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from splitlab._jit import Floats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """k methods on n data sets.
+
+    Attributes
+    ----------
+    names : list of str
+    n : int
+        Data sets.
+    average_ranks : float64 (k,)
+        1 is best.
+    chi_square, chi_square_p : float
+        Friedman's statistic by Demsar's formula, which does not correct for ties, and its p-value.
+    f, f_p, critical_f : float
+        Iman and Davenport's statistic, its p-value, and what it has to exceed at level ``alpha``.
+    critical_difference : float
+        Methods whose average ranks differ by more are different at level ``alpha`` (Nemenyi).
+    alpha : float
+    """
+
+    names: list[str]
+    n: int
+    average_ranks: Floats
+    chi_square: float
+    chi_square_p: float
+    f: float
+    f_p: float
+    critical_f: float
+    critical_difference: float
+    alpha: float
+
+    def groups(self) -> list[list[str]]:
+        """Largest groups of methods, best first, of which no two are different."""
+        order = np.argsort(self.average_ranks, kind="stable")
+        ranks = self.average_ranks[order]
+        ends = np.searchsorted(ranks, ranks + self.critical_difference, side="right")
+        starts = [i for i in range(len(ranks)) if i == 0 or ends[i] > ends[i - 1]]
+        return [[self.names[j] for j in order[i : ends[i]]] for i in starts]
+
+
+class TTest(NamedTuple):
+    """A one-tailed test that the first method is better: small p-values say so, large ones say worse."""
+
+    statistic: float
+    p_value: float
+    degrees: int
+
+
+class WinTieLoss(NamedTuple):
+    """On how many data sets the first method is better, equal, worse."""
+
+    wins: int
+    ties: int
+    losses: int
+
+
+def average_ranks(scores: ArrayLike, higher_is_better: bool = True) -> Floats:
+    """The mean rank (k,) of each method over data sets, from scores (n, k); 1 is best, equal ones share their ranks.
+
+    >>> average_ranks([[0.9, 0.8, 0.7], [0.5, 0.6, 0.6]]).tolist()
+    [2.0, 1.75, 2.25]
+    """
+    values = _table(scores)
+    return stats.rankdata(-values if higher_is_better else values, axis=1).mean(axis=0)
+
+
+def _table(scores: ArrayLike) -> Floats:
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 2 or values.shape[0] < 2 or values.shape[1] < 2:
+        raise ValueError(f"scores: need at least 2 data sets (rows) and 2 methods (columns); got shape {values.shape}")
+    if np.isnan(values).any():
+        row, column = np.argwhere(np.isnan(values))[0]
+        raise ValueError(f"scores: row {row}, column {column} is NaN")
+    return values
+
+
+def friedman(ranks: ArrayLike, n: int) -> tuple[float, float]:
+    """Friedman's chi-square and its p-value from average ranks (k,) over n data sets.
+
+    >>> published = [4.70, 5.55, 5.875, 5.15, 4.55, 4.925, 2.80, 2.45]
+    >>> round(friedman(published, 20)[0], 2)
+    35.77
+    """
+    values = np.asarray(ranks, dtype=np.float64)
+    k = len(values)
+    if abs(values.sum() - k * (k + 1) / 2) > 0.01 * k:
+        raise ValueError(f"ranks: {k} average ranks must add up to {k * (k + 1) / 2}; got {values.sum()}")
+    chi_square = 12 * n / (k * (k + 1)) * (float((values**2).sum()) - k * (k + 1) ** 2 / 4)
+    return chi_square, float(stats.chi2.sf(chi_square, k - 1))
+
+
+def iman_davenport(chi_square: float, k: int, n: int) -> tuple[float, float]:
+    """Iman and Davenport's F and its p-value from Friedman's chi-square of k methods on n data sets.
+
+    >>> round(iman_davenport(35.7708, 8, 20)[0], 2)
+    6.52
+    """
+    rest = n * (k - 1) - chi_square
+    f = (n - 1) * chi_square / rest if rest > 1e-9 * n * k else inf  # all data sets rank the methods alike
+    return f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
+
+
+def critical_f(k: int, n: int, alpha: float = 0.05) -> float:
+    """What Iman and Davenport's F has to exceed.
+
+    >>> round(critical_f(8, 20), 3)
+    2.079
+    """
+    return float(stats.f.isf(alpha, k - 1, (k - 1) * (n - 1)))
+
+
+def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
+    """Nemenyi's critical difference of the average ranks of k methods on n data sets.
+
+    >>> round(critical_difference(8, 20), 3)
+    2.348
+    """
+    quantile = float(stats.studentized_range.isf(alpha, k, inf)) / sqrt(2)
+    return quantile * sqrt(k * (k + 1) / (6 * n))
+
+
+def compare(
+    scores: ArrayLike, names: Sequence[str] | None = None, *, higher_is_better: bool = True, alpha: float = 0.05
+) -> Comparison:
+    """Rank methods over data sets and test whether they differ.
+
+    Parameters
+    ----------
+    scores : array_like, shape (n, k)
+        One row per data set, one column per method; a DataFrame's columns name the methods.
+    names : sequence of str, optional
+        Names of the methods.
+    higher_is_better : bool
+        False for errors and times.
+    alpha : float
+        Level of the tests.
+
+    Examples
+    --------
+    >>> result = compare([[0.9, 0.8, 0.6], [0.7, 0.6, 0.5], [0.8, 0.7, 0.6], [0.9, 0.6, 0.5]], ["x", "y", "z"])
+    >>> result.groups(), round(result.chi_square, 3)
+    ([['x', 'y'], ['y', 'z']], 8.0)
+    """
+    given = names if names is not None else getattr(scores, "columns", None)
+    values = _table(scores)
+    n, k = values.shape
+    titles = [str(name) for name in (given if given is not None else range(k))]
+    if len(titles) != k:
+        raise ValueError(f"names: {k} methods need as many names; got {len(titles)}")
+    ranks = average_ranks(values, higher_is_better)
+    chi_square, chi_square_p = friedman(ranks, n)
+    f, f_p = iman_davenport(chi_square, k, n)
+    difference = critical_difference(k, n, alpha)
+    return Comparison(titles, n, ranks, chi_square, chi_square_p, f, f_p, critical_f(k, n, alpha), difference, alpha)
+
+
+def paired_t_test(first: ArrayLike, second: ArrayLike) -> TTest:
+    """Paired t-test that ``first`` is larger, over the results of J repetitions on the same examples.
+
+    >>> [round(float(x), 4) for x in paired_t_test([0.81, 0.80, 0.84], [0.80, 0.80, 0.81])]
+    [1.5119, 0.1349, 2.0]
+    """
+    return _t_test(first, second, 0.0)
+
+
+def corrected_t_test(first: ArrayLike, second: ArrayLike, folds: int) -> TTest:
+    """The same for all folds of repeated ``folds``-fold cross-validation, as corrected by Nadeau and Bengio.
+
+    The variance of the mean is that of the differences times 1/J + n_test/n_train = 1/J + 1/(folds - 1).
+
+    >>> [round(float(x), 4) for x in corrected_t_test([0.81, 0.80, 0.84], [0.80, 0.80, 0.81], folds=3)]
+    [0.9562, 0.2199, 2.0]
+    """
+    if folds < 2:
+        raise ValueError(f"folds: must be at least 2; got {folds}")
+    return _t_test(first, second, 1 / (folds - 1))
+
+
+def _t_test(first: ArrayLike, second: ArrayLike, overlap: float) -> TTest:
+    a, b = _pair(first, second)
+    difference = a - b
+    if len(difference) < 2:
+        raise ValueError("a t-test needs at least 2 results of each method")
+    mean, degrees = float(difference.mean()), len(difference) - 1
+    error = float(difference.std(ddof=1)) * sqrt(1 / len(difference) + overlap)
+    if error <= 1e-15 * float(np.abs(difference).max()):  # no variation: equal, or different beyond doubt
+        statistic = 0.0 if mean == 0 else inf if mean > 0 else -inf
+    else:
+        statistic = mean / error
+    return TTest(statistic, float(stats.t.sf(statistic, degrees)), degrees)
+
+
+def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
+    a, b = (np.asarray(x, dtype=np.float64).ravel() for x in (first, second))
+    if a.shape != b.shape:
+        raise ValueError(f"the two methods need equally many results; got {len(a)} and {len(b)}")
+    return a, b
+
+
+def win_tie_loss(first: ArrayLike, second: ArrayLike, margin: float = 0.0) -> WinTieLoss:
+    """On how many data sets ``first`` is larger, within ``margin``, smaller.
+
+    >>> win_tie_loss([0.9, 0.8, 0.7], [0.8, 0.8, 0.8])
+    WinTieLoss(wins=1, ties=1, losses=1)
+    """
+    a, b = _pair(first, second)
+    wins, losses = int((a - b > margin).sum()), int((b - a > margin).sum())
+    return WinTieLoss(wins, len(a) - wins - losses, losses)
+
+
+def significant_win_tie_loss(p_values: ArrayLike, alpha: float = 0.05) -> WinTieLoss:
+    """On how many data sets one-tailed tests say better (p <= alpha), neither, worse (p >= 1 - alpha).
+
+    >>> significant_win_tie_loss([0.01, 0.5, 0.97, 0.95])
+    WinTieLoss(wins=1, ties=1, losses=2)
+    """
+    p: NDArray[np.float64] = np.asarray(p_values, dtype=np.float64)
+    wins, losses = int((p <= alpha).sum()), int((p >= 1 - alpha).sum())
+    return WinTieLoss(wins, len(p) - wins - losses, losses)
+
+
+def cd_diagram(result: Comparison) -> Figure:
+    """Demsar's critical difference diagram: average ranks, and bars over methods that are not different.
+
+    Examples
+    --------
+    >>> figure = cd_diagram(compare([[0.9, 0.8], [0.7, 0.6], [0.8, 0.7]], ["x", "y"]))
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['1', '2', 'CD = 1.13', 'x  1.00', '2.00  y']
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    k, groups = len(result.names), [group for group in result.groups() if len(group) > 1]
+    bars, rows = 0.45 * len(groups) + 0.4, (k + 1) // 2
+    figure = Figure(figsize=(5.5, 0.9 + 0.22 * (bars + rows)))
+    FigureCanvasAgg(figure)
+    axes = figure.add_axes((0.28, 0, 0.44, 1))
+    axes.set_axis_off()
+    axes.set_xlim(1, k)
+    axes.set_ylim(-bars - rows - 0.5, 3)
+    _scale(axes, k, result.critical_difference)
+    rank = dict(zip(result.names, result.average_ranks, strict=True))
+    for place, group in enumerate(groups):
+        y = -0.6 - 0.45 * place
+        axes.plot([rank[group[0]] - 0.05, rank[group[-1]] + 0.05], [y, y], color="0.3", linewidth=2.5, clip_on=False)
+    order = np.argsort(result.average_ranks, kind="stable")
+    for place, j in enumerate(order):
+        left = place < rows
+        y = -bars - (place if left else k - 1 - place) - 0.3
+        x, edge = float(result.average_ranks[j]), 1 - 0.04 * k if left else k + 0.04 * k
+        axes.plot([x, x, edge], [0, y, y], color="0.5", linewidth=0.7, clip_on=False)
+        label = f"{result.names[j]}  {x:.2f}" if left else f"{x:.2f}  {result.names[j]}"
+        side, gap = ("right", -0.01 * k) if left else ("left", 0.01 * k)
+        axes.text(edge + gap, y, label, ha=side, va="center", fontsize=8, parse_math=False)
+    return figure
+
+
+def _scale(axes: Axes, k: int, difference: float) -> None:
+    """The line of ranks, and the length of the critical difference above it."""
+    axes.plot([1, k], [0, 0], color="black", linewidth=0.8, clip_on=False)
+    for rank in range(1, k + 1):
+        axes.plot([rank, rank], [0, 0.3], color="black", linewidth=0.8, clip_on=False)
+        axes.text(rank, 0.5, str(rank), ha="center", va="bottom", fontsize=8)
+    axes.plot([1, 1 + difference], [1.9, 1.9], color="black", linewidth=1.2, marker="|", clip_on=False)
+    axes.text(1 + difference / 2, 2.1, f"CD = {difference:.2f}", ha="center", va="bottom", fontsize=8)

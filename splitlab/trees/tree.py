@@ -1,0 +1,144 @@
+"""A grown tree as flat arrays: how examples find their way through it, and how it is pruned.
+
+Nodes are numbered level by level, so that children come after their parents and side by side. An example is a row of a
+float64 matrix: numbers as they are, nominal values as the codes of their categories, NaN for what is not known.
+Nothing here recurses; one step moves all examples by one level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from splitlab._jit import Bools, Floats, Ints
+
+LEAF = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A decision tree with m nodes and k classes.
+
+    Attributes
+    ----------
+    feature : int64 (m,)
+        The column that the node splits; -1 for a leaf.
+    threshold : float64 (m,)
+        Values <= threshold go to branch 0, others to branch 1; NaN for nominal splits and leaves.
+    first_child, n_branches : int64 (m,)
+        Branch b leads to node ``first_child + b``; a leaf has no branches.
+    default : int64 (m,)
+        The branch with most training examples, for missing and unseen values.
+    counts : int64 (m, k)
+        Training examples by class.
+    depth : int64 (m,)
+        0 for the root.
+    improvement : float64 (m,)
+        How much better than none the split is, by the criterion; NaN for a leaf.
+    value_node, value, value_branch : (v,)
+        For all nominal splits the values that were present, ascending by node, then value, and their branches.
+    """
+
+    feature: Ints
+    threshold: Floats
+    first_child: Ints
+    n_branches: Ints
+    default: Ints
+    counts: Ints
+    depth: Ints
+    improvement: Floats
+    value_node: Ints
+    value: Floats
+    value_branch: Ints
+
+    @property
+    def node_count(self) -> int:
+        """Nodes, leaves included."""
+        return len(self.feature)
+
+    @property
+    def leaves(self) -> Bools:
+        """Which nodes are leaves."""
+        return self.feature == LEAF
+
+    @property
+    def majority(self) -> Ints:
+        """The most frequent class of every node, the first of equal ones."""
+        return self.counts.argmax(1)
+
+    def branches(self, x: Floats, node: Ints) -> Ints:
+        """The branch that each value x takes at its (inner) node; -1 where it is missing or was not seen there."""
+        branch = (x > self.threshold[node]).astype(np.int64)
+        branch[np.isnan(x)] = -1
+        nominal = np.flatnonzero(np.isnan(self.threshold[node]))
+        if len(nominal):
+            branch[nominal] = self._looked_up(x[nominal], node[nominal])
+        return branch
+
+    def _looked_up(self, x: Floats, node: Ints) -> Ints:
+        known = x >= 0
+        width = int(self.value.max()) + 1
+        wanted = node * width + np.where(known, x, 0).astype(np.int64)
+        keys = self.value_node * width + self.value.astype(np.int64)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(known & (x < width) & (keys[place] == wanted), self.value_branch[place], -1)
+
+    def steps(self, x: Floats, stop_at_unseen: bool = False) -> Iterator[tuple[Ints, Ints]]:
+        """Walk all rows of x from the root: after each step the rows still on their way, and their nodes.
+
+        A missing or unseen value goes to the default branch, or ends the walk there (``stop_at_unseen``).
+        """
+        rows, node = np.arange(len(x)), np.zeros(len(x), np.int64)
+        while len(rows):
+            yield rows, node
+            inner = ~self.leaves[node]
+            rows, node = rows[inner], node[inner]
+            branch = self.branches(x[rows, self.feature[node]], node)
+            if stop_at_unseen:
+                rows, node, branch = rows[branch >= 0], node[branch >= 0], branch[branch >= 0]
+            node = self.first_child[node] + np.where(branch >= 0, branch, self.default[node])
+
+    def apply(self, x: Floats, stop_at_unseen: bool = False) -> Ints:
+        """The node where each row of x (n, p) ends."""
+        last = np.zeros(len(x), np.int64)
+        for rows, node in self.steps(x, stop_at_unseen):
+            last[rows] = node
+        return last
+
+    def pruned(self) -> Tree:
+        """The tree in which, from the bottom up, a node whose children are leaves of one majority class is a leaf."""
+        feature, majority = self.feature.copy(), self.majority
+        for level in range(int(self.depth.max()) - 1, -1, -1):
+            inner = np.flatnonzero((self.depth == level) & (feature != LEAF))
+            for node in inner:
+                children = slice(self.first_child[node], self.first_child[node] + self.n_branches[node])
+                if (feature[children] == LEAF).all() and (majority[children] == majority[children.start]).all():
+                    feature[node] = LEAF
+        return self._without_orphans(feature)
+
+    def _without_orphans(self, feature: Ints) -> Tree:
+        """Make the nodes that ``feature`` says leaves, and drop what is no longer reached."""
+        parent = np.repeat(np.arange(self.node_count), self.n_branches)  # of nodes 1, 2, ...: children are in order
+        kept = np.ones(self.node_count, np.bool_)
+        for level in range(1, int(self.depth.max()) + 1):
+            here = np.flatnonzero(self.depth == level)
+            kept[here] = kept[parent[here - 1]] & (feature[parent[here - 1]] != LEAF)
+        number = np.cumsum(kept) - 1
+        inner = (feature != LEAF)[kept]
+        valued = kept[self.value_node] & (feature[self.value_node] != LEAF)
+        return replace(
+            self,
+            feature=feature[kept],
+            threshold=np.where(inner, self.threshold[kept], np.nan),
+            first_child=np.where(inner, number[self.first_child[kept]], LEAF),
+            n_branches=np.where(inner, self.n_branches[kept], 0),
+            default=np.where(inner, self.default[kept], 0),
+            counts=self.counts[kept],
+            depth=self.depth[kept],
+            improvement=np.where(inner, self.improvement[kept], np.nan),
+            value_node=number[self.value_node[valued]],
+            value=self.value[valued],
+            value_branch=self.value_branch[valued],
+        )

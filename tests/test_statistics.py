@@ -1,0 +1,126 @@
+"""Comparing classifiers: published values, scipy, and hand-worked cases."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from math import inf, sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from splitlab.trees import statistics
+
+# Eight methods on 20 balanced data sets; published as 4.70 5.55 5.88 5.15 4.55 4.93 2.80 2.45. With 20 data sets
+# average ranks are multiples of 1/40, and they add up to 36, which undoes the rounding.
+PUBLISHED = [4.70, 5.55, 5.875, 5.15, 4.55, 4.925, 2.80, 2.45]
+
+
+def test_published_ranks() -> None:
+    chi_square, p = statistics.friedman(PUBLISHED, 20)
+    assert round(chi_square, 2) == 35.77
+    assert p == pytest.approx(stats.chi2.sf(chi_square, 7))
+    f, f_p = statistics.iman_davenport(chi_square, 8, 20)
+    assert round(f, 2) == 6.52
+    assert f_p < 1e-5
+    assert round(statistics.critical_f(8, 20), 3) == 2.079
+    assert round(statistics.critical_difference(8, 20), 3) == 2.348
+
+
+@pytest.mark.parametrize(("k", "q"), [(2, 1.960), (3, 2.343), (5, 2.728), (10, 3.164)])
+def test_critical_values_of_demsars_table(k: int, q: float) -> None:
+    assert statistics.critical_difference(k, 10) / sqrt(k * (k + 1) / 60) == pytest.approx(q, abs=1e-3)
+
+
+def test_ranks_and_friedman_without_ties_are_scipys() -> None:
+    scores = np.random.default_rng(0).normal(size=(12, 5)) + np.arange(5)
+    result = statistics.compare(pd.DataFrame(scores, columns=list("abcde")))
+    expected = stats.friedmanchisquare(*scores.T)
+    assert result.chi_square == pytest.approx(expected.statistic)
+    assert result.chi_square_p == pytest.approx(expected.pvalue)
+    assert result.names == list("abcde")
+    assert result.average_ranks == pytest.approx(stats.rankdata(-scores, axis=1).mean(0))
+    worse = statistics.compare(-scores, higher_is_better=False)
+    assert worse.average_ranks == pytest.approx(result.average_ranks)
+
+
+def test_ties_share_ranks_and_are_not_corrected_for() -> None:
+    scores = np.random.default_rng(1).integers(0, 3, (15, 4))
+    result = statistics.compare(scores)
+    assert result.average_ranks.sum() == pytest.approx(10)
+    assert result.chi_square < stats.friedmanchisquare(*scores.T).statistic
+
+
+def test_groups_are_the_largest_without_a_difference() -> None:
+    result = statistics.compare(np.array([[4, 3, 2, 1]] * 6) + 0.0)
+    assert result.average_ranks.tolist() == [1, 2, 3, 4]
+    assert 1 < result.critical_difference < 2
+    assert result.groups() == [["0", "1"], ["1", "2"], ["2", "3"]]
+    assert result.f == inf
+    assert result.f_p == 0
+    alike = statistics.compare(np.random.default_rng(2).random((5, 3)))
+    assert alike.groups() == [[alike.names[j] for j in np.argsort(alike.average_ranks, kind="stable")]]
+
+
+def test_paired_t_test_is_scipys() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(0.1, 1, 20), rng.normal(0, 1, 20)
+    found, expected = statistics.paired_t_test(a, b), stats.ttest_rel(a, b, alternative="greater")
+    assert found == pytest.approx((expected.statistic, expected.pvalue, 19))
+    other = statistics.paired_t_test(b, a)
+    assert other.p_value == pytest.approx(1 - found.p_value)
+
+
+@pytest.mark.parametrize("folds", [3, 10])
+def test_corrected_t_test(folds: int) -> None:
+    rng = np.random.default_rng(folds)
+    a, b = rng.normal(0.5, 1, (20, folds)), rng.normal(0, 1, (20, folds))
+    plain, corrected = statistics.paired_t_test(a, b), statistics.corrected_t_test(a, b, folds)
+    count = 20 * folds
+    assert corrected.statistic == pytest.approx(plain.statistic / sqrt(1 + count / (folds - 1)))
+    assert corrected.p_value == pytest.approx(stats.t.sf(corrected.statistic, count - 1))
+    assert corrected.p_value > plain.p_value
+
+
+def test_differences_without_variation() -> None:
+    assert statistics.paired_t_test([0.5, 0.7], [0.5, 0.7]) == (0, 0.5, 1)
+    assert statistics.paired_t_test([0.75, 1.0], [0.5, 0.75]) == (inf, 0, 1)
+    assert statistics.paired_t_test([0.5, 0.75], [0.75, 1.0]) == (-inf, 1, 1)
+
+
+def test_win_tie_loss() -> None:
+    assert statistics.win_tie_loss([1, 2, 3, 4], [1, 1, 4, 4.05], margin=0.1) == (1, 2, 1)
+    assert statistics.significant_win_tie_loss([0.05, 0.051, 0.95, 0.949]) == (1, 2, 1)
+
+
+def test_wrong_calls() -> None:
+    with pytest.raises(ValueError, match="shape"):
+        statistics.compare([[1, 2, 3]])
+    with pytest.raises(ValueError, match="row 1, column 0 is NaN"):
+        statistics.compare([[1, 2], [np.nan, 3]])
+    with pytest.raises(ValueError, match="3 average ranks must add up to 6"):
+        statistics.friedman([1, 2, 5], 10)
+    with pytest.raises(ValueError, match="names"):
+        statistics.compare([[1, 2], [2, 3]], ["one"])
+    with pytest.raises(ValueError, match="equally many"):
+        statistics.paired_t_test([1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match="at least 2"):
+        statistics.corrected_t_test([1], [2], 3)
+    with pytest.raises(ValueError, match="folds"):
+        statistics.corrected_t_test([1, 2], [2, 1], 1)
+
+
+def test_diagram() -> None:
+    scores = np.random.default_rng(4).normal(size=(20, 8)) + np.linspace(0, 2, 8)
+    result = statistics.compare(scores, [f"method {j}" for j in range(8)])
+    figure = statistics.cd_diagram(result)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    for name, rank in zip(result.names, result.average_ranks, strict=True):
+        assert any(name in text and f"{rank:.2f}" in text for text in texts)
+    assert f"CD = {result.critical_difference:.2f}" in texts
+    thick = [line for line in figure.axes[0].lines if line.get_linewidth() == 2.5]
+    assert len(thick) == len([group for group in result.groups() if len(group) > 1])
+    file = BytesIO()
+    figure.savefig(file, format="png")
+    assert file.getvalue()[:4] == b"\x89PNG"

@@ -1,0 +1,268 @@
+"""``DecisionTreeClassifier`` as a scikit-learn estimator: conventions, mixed columns, missing values, export."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import time
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from splitlab.splitters import get
+from splitlab.splitters import names as splitter_names
+from splitlab.trees import DecisionTreeClassifier, criteria, export_text, plot
+from splitlab.trees.grouping import MULTIWAY
+
+ESTIMATORS = [
+    DecisionTreeClassifier(),
+    DecisionTreeClassifier(criterion="dcsm", splitter="multiway", max_features="sqrt", random_state=0, prune=True),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_conventions_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def mixed(n: int = 300, seed: int = 0, missing: bool = True) -> tuple[pd.DataFrame, np.ndarray]:
+    """Columns of many types, two of which decide the label."""
+    rng = np.random.default_rng(seed)
+    colour = rng.choice(["red", "green", "blue", "grey"], n)
+    size = rng.normal(size=n).round(2)
+    frame = pd.DataFrame(
+        {
+            "colour": colour,
+            "size": size,
+            "grade": pd.Categorical(rng.choice(["low", "mid", "high"], n), ["low", "mid", "high"], ordered=True),
+            "count": pd.array(rng.integers(0, 5, n), dtype="Int64"),
+            "flag": rng.random(n) < 0.5,
+            "thing": pd.Series(rng.choice(np.array([1, "one", 2.5], object), n), dtype=object),
+            "code": rng.integers(0, 100, n),
+        }
+    )
+    if missing:
+        for j, name in enumerate(frame.columns[:4]):
+            frame.loc[j::11, name] = None
+    return frame, np.where(size > np.where(np.isin(colour, ["red", "blue"]), -0.5, 0.8), "yes", "no")
+
+
+@pytest.mark.parametrize("splitter", [*splitter_names(), MULTIWAY])
+def test_frames_of_mixed_types(splitter: str) -> None:
+    x, y = mixed()
+    few = splitter != MULTIWAY and get(splitter).nanoseconds(100, 2) > 1e9
+    x["code"] %= 5 if few else 100
+    tree = DecisionTreeClassifier(splitter=splitter, nominal=["code"]).fit(x, y)
+    assert tree.encoding_.nominal.tolist() == [True, False, True, False, False, True, True]
+    assert tree.feature_names_in_.tolist() == list(x.columns)
+    assert tree.encoding_.categories[2].tolist() == ["low", "mid", "high"]
+    assert tree.score(x, y) > 0.95
+    clean, labels = mixed(1000, 1, missing=False)
+    assert DecisionTreeClassifier(splitter=splitter, max_depth=4).fit(clean, labels).score(clean, labels) == 1
+    assert tree.predict_proba(x).sum(1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("criterion", criteria.names())
+def test_every_criterion_learns(criterion: str) -> None:
+    x, y = mixed(600, 2, missing=False)
+    tree = DecisionTreeClassifier(criterion=criterion, max_depth=6).fit(x[["colour", "size"]], y)
+    assert tree.score(x[["colour", "size"]], y) > 0.9
+
+
+@pytest.mark.parametrize("labels", [["a", "b", "c"], [3, -1, 7], [True, False, True], [0.0, 1.0, 2.0]])
+def test_labels_of_every_type(labels: list[object]) -> None:
+    y = np.array(labels)[np.arange(60) % 3]
+    x = np.arange(60)[:, None] % 3
+    tree = DecisionTreeClassifier().fit(x, y)
+    assert tree.classes_.tolist() == sorted(set(labels))  # type: ignore[type-var]
+    assert tree.classes_.dtype == y.dtype
+    assert (tree.predict(x) == y).all()
+
+
+def test_hundred_categories_and_thirty_classes() -> None:
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.integers(0, 100, 5000).astype(str), "b": rng.integers(0, 100, 5000).astype(str)})
+    y = x["a"].astype(int).to_numpy() % 30
+    began = time.process_time()
+    assert DecisionTreeClassifier(splitter="lca").fit(x, y).score(x, y) == 1
+    assert DecisionTreeClassifier(criterion="ihd").fit(x, y).score(x, y) == 1
+    assert time.process_time() - began < 20
+    with pytest.raises(ValueError, match=r"'hcc' would take about .* n = 100, k = 30"):
+        DecisionTreeClassifier(splitter="hcc").fit(x, y)
+
+
+def test_arrays_and_lists() -> None:
+    rows = [["a", 1], ["b", 2], ["a", 3], ["b", 4]]
+    y = [0, 1, 0, 1]
+    for form in (rows, np.array(rows, object), np.array(rows, dtype="U1")):
+        tree = DecisionTreeClassifier().fit(form, y)
+        assert tree.predict(form).tolist() == y
+    assert DecisionTreeClassifier().fit(rows, y).encoding_.nominal.tolist() == [True, False]
+    numbers = np.asfortranarray([[1.5, 2], [2, 3], [1, 7], [9, 4]])
+    numbers.setflags(write=False)
+    assert not DecisionTreeClassifier().fit(numbers, y).encoding_.nominal.any()
+
+
+@pytest.mark.parametrize("nominal", [[1], [-1], np.array([False, True])])
+def test_nominal_columns_by_place(nominal: Any) -> None:
+    x = np.array([[0, 1], [0, 2], [0, 3], [0, 4]])
+    tree = DecisionTreeClassifier(nominal=nominal, max_depth=1).fit(x, [0, 1, 0, 1])
+    assert tree.predict(x).tolist() == [0, 1, 0, 1]
+
+
+WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"criterion": "giny"}, ValueError, "did you mean 'gini'"),
+    ({"splitter": "lcaa"}, ValueError, "did you mean 'lca'"),
+    ({"max_depth": -1}, ValueError, "max_depth"),
+    ({"max_depth": 2.5}, TypeError, "max_depth"),
+    ({"min_samples_split": 1}, ValueError, "min_samples_split"),
+    ({"min_samples_leaf": 1.5}, ValueError, "min_samples_leaf"),
+    ({"min_impurity_decrease": -0.1}, ValueError, "min_impurity_decrease"),
+    ({"max_features": "all"}, ValueError, "max_features"),
+    ({"max_features": 0}, ValueError, "max_features"),
+    ({"unseen": "ignore"}, ValueError, "unseen"),
+    ({"nominal": ["none"]}, ValueError, "no column 'none'"),
+    ({"nominal": [7]}, ValueError, "7"),
+    ({"chi_square": "0.1"}, TypeError, "chi_square"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "error", "words"), WRONG)
+def test_wrong_parameters(parameters: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        DecisionTreeClassifier(**parameters).fit([[1], [2]], [0, 1])
+
+
+def test_wrong_data() -> None:
+    tree = DecisionTreeClassifier()
+    with pytest.raises(NotFittedError):
+        tree.predict([[1]])
+    with pytest.raises(ValueError, match="column 0 is numeric; 'x' could not be converted"):
+        tree.fit([[1], [2]], [0, 1]).predict([["x"]])
+    with pytest.raises(ValueError, match="infinity, in column 'b'"):
+        tree.fit(pd.DataFrame({"a": [1, 2], "b": [1, np.inf]}), [0, 1])
+    with pytest.raises(TypeError, match="column 'a' is of type datetime64"):
+        tree.fit(pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2021-01-01"])}), [0, 1])
+    with pytest.raises(ValueError, match="feature names"):
+        tree.fit(pd.DataFrame({"a": [1, 2]}), [0, 1]).predict(pd.DataFrame({"b": [1, 2]}))
+    with pytest.raises(ValueError, match=r"sample\(s\)"):
+        tree.fit(pd.DataFrame({"a": []}), [])
+
+
+def test_shares_of_examples_and_attributes() -> None:
+    x, y = mixed(200, 3)
+    options: dict[str, Any] = {"min_samples_leaf": 0.1, "min_samples_split": 0.5}
+    tree = DecisionTreeClassifier(**options).fit(x, y).tree_
+    assert tree.counts[tree.leaves].sum(1).min() >= 20
+    assert tree.counts[~tree.leaves].sum(1).min() >= 100
+    for features in (1, 0.3, 1.0, "sqrt", "log2"):
+        assert DecisionTreeClassifier(max_features=features, random_state=0).fit(x, y).score(x, y) > 0.9  # type: ignore[arg-type]
+
+
+def test_missing_values_go_where_more_examples_are() -> None:
+    x = pd.DataFrame({"n": [1.0, 2, 3, 9, np.nan], "c": ["a", "a", "a", "b", None]})
+    for column in ("n", "c"):
+        tree = DecisionTreeClassifier(max_depth=1).fit(x[[column]], [0, 0, 0, 1, 1])
+        missing = pd.DataFrame({column: [x[column][4], 5.5 if column == "n" else "z"]})
+        ends = tree.apply(missing)
+        assert tree.tree_.counts[ends[0]].tolist() == [3, 1]
+        if column == "c":
+            assert ends[1] == ends[0]
+    stopping = DecisionTreeClassifier(max_depth=1, unseen="stop").fit(x[["c"]], [0, 0, 0, 1, 1])
+    assert stopping.apply(pd.DataFrame({"c": ["z", "b"]})).tolist()[0] == 0
+    assert stopping.predict_proba(pd.DataFrame({"c": ["z"]})).tolist() == [[0.6, 0.4]]
+
+
+def test_missing_equals_missing_in_every_spelling() -> None:
+    for empty in (None, np.nan, pd.NA):
+        x = pd.DataFrame({"c": pd.Series(["a", "b", empty, "b"], dtype=object)})
+        tree = DecisionTreeClassifier().fit(x, [0, 1, 1, 1])
+        assert tree.encoding_.categories[0].tolist() == ["a", "b"]
+        assert tree.predict(x).tolist() == [0, 1, 1, 1]
+
+
+def test_clone_pickle_and_repeat() -> None:
+    x, y = mixed()
+    tree = DecisionTreeClassifier(criterion="ccp_entropy", splitter="hcc", max_features=3, random_state=1).fit(x, y)
+    again = clone(tree).fit(x, y)
+    copied = pickle.loads(pickle.dumps(tree))
+    for other in (again, copied):
+        assert (other.apply(x) == tree.apply(x)).all()
+        assert (other.predict_proba(x) == tree.predict_proba(x)).all()
+
+
+def test_pipelines_and_searches() -> None:
+    x, y = mixed(300, 4, missing=False)
+    assert cross_val_score(DecisionTreeClassifier(max_depth=5), x, y, cv=3).mean() > 0.9
+    scaled = ColumnTransformer([("scale", StandardScaler(), ["size", "code"])], remainder="passthrough")
+    assert make_pipeline(scaled, DecisionTreeClassifier()).fit(x, y).score(x, y) == 1
+    search = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 3], "criterion": ["gini", "hddt"]}, cv=2)
+    assert search.fit(x, y).best_params_["max_depth"] == 3
+
+
+def test_paths_end_in_the_node_of_apply() -> None:
+    x, y = mixed()
+    tree = DecisionTreeClassifier(max_depth=5).fit(x, y)
+    path, ends = tree.decision_path(x), tree.apply(x)
+    assert isinstance(path, csr_array)
+    assert path.shape == (len(x), tree.tree_.node_count)
+    assert path[:, [0]].toarray().all()
+    assert (path.sum(1) == tree.tree_.depth[ends] + 1).all()
+    assert all(path[[row], [end]] == 1 for row, end in enumerate(ends))
+    assert tree.get_depth() == 5
+    assert tree.get_n_leaves() == tree.tree_.leaves.sum()
+    assert (path.sum(0) == tree.tree_.counts.sum(1)).all()
+
+
+def test_a_chain_deeper_than_recursion_goes() -> None:
+    n = sys.getrecursionlimit() + 50
+    y = np.arange(n) % 2
+    tree = DecisionTreeClassifier().fit(np.arange(n)[:, None], y)
+    assert tree.get_depth() > sys.getrecursionlimit()
+    assert (tree.predict(np.arange(n)[:, None]) == y).all()
+    assert len(export_text(tree).splitlines()) > 2 * sys.getrecursionlimit()
+    assert tree.tree_.pruned().depth.max() == tree.get_depth()
+    assert pickle.loads(pickle.dumps(tree)).get_depth() == tree.get_depth()
+
+
+def test_text() -> None:
+    x = pd.DataFrame({"size": [1, 2, 3, 4, 5, 6], "colour": list("rgbrgb")})
+    tree = DecisionTreeClassifier().fit(x, ["no", "no", "yes", "no", "yes", "yes"])
+    text = export_text(tree)
+    assert text.splitlines() == [
+        "size <= 2.5",
+        "  class: no (2 of 2)",
+        "size > 2.5",
+        "  colour in {b, g}",
+        "    class: yes (3 of 3)",
+        "  colour in {r}",
+        "    class: no (1 of 1)",
+    ]
+    assert "in 2 values" in export_text(tree, max_values=1)
+    assert export_text(tree, max_depth=1).splitlines()[-1] == "  class: yes (3 of 4) ..."
+    assert export_text(DecisionTreeClassifier().fit([[1], [1]], [0, 1])) == "class: 0 (1 of 2)"
+    with pytest.raises(NotFittedError):
+        export_text(DecisionTreeClassifier())
+
+
+def test_picture() -> None:
+    x, y = mixed(100, 5)
+    x = x.rename(columns={"size": "$size$"})
+    figure = plot(DecisionTreeClassifier(max_depth=6).fit(x, y), max_depth=3)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert any("colour" in text for text in texts)
+    assert len(figure.axes[0].lines) == len([t for t in texts if "<=" in t or "> " in t or "in " in t])
+    file = BytesIO()
+    figure.savefig(file, format="png")
+    assert file.getvalue()[:4] == b"\x89PNG"
