@@ -101,22 +101,12 @@ def _add_adversary(commands: argparse._SubParsersAction[Parser]) -> None:
     adversary.add_argument("--n", type=whole, required=True, help="values, at most")
     adversary.add_argument("--k", type=whole, required=True, help="classes, at most")
     limit = adversary.add_mutually_exclusive_group()
-    limit.add_argument(
-        "--seconds", type=whole, metavar="T", help="how long (default: 20); how far depends on the machine"
-    )
-    limit.add_argument("--steps", type=whole, metavar="N", help="how far, instead; the result is the same everywhere")
+    limit.add_argument("--seconds", type=whole, metavar="T", help="how long (default: 20)")
+    limit.add_argument("--steps", type=whole, metavar="N", help="how far, instead: a repetition finds the same")
     adversary.add_argument("--seed", type=whole, default=0, metavar="S")
-    adversary.add_argument(
-        "--max-count", type=whole, default=10_000, metavar="M", help="largest entry (default: 10000)"
-    )
+    adversary.add_argument("--max-count", type=whole, default=10_000, metavar="M", help="largest entry (10000)")
     out = Path("results") / "adversary"
-    adversary.add_argument(
-        "--out",
-        type=Path,
-        default=out,
-        metavar="DIR",
-        help=f"what is found is added to DIR/worst.jsonl (default: {out})",
-    )
+    adversary.add_argument("--out", type=Path, default=out, metavar="DIR", help=f"for worst.jsonl (default: {out})")
 
 
 def whole(text: str) -> int:
