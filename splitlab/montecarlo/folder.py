@@ -13,7 +13,9 @@ from typing import Any
 import pandas as pd
 
 from splitlab._jit import source_hash
+from splitlab.montecarlo import lower_bound
 from splitlab.montecarlo.config import ConfigError, Experiment, load_experiment
+from splitlab.montecarlo.optimality_config import LOWER_BOUND
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.store import FolderStore, write_atomically
 from splitlab.montecarlo.timing_config import TimingExperiment
@@ -23,6 +25,7 @@ from splitlab.splitters import get, splitters
 CONFIG = "config.yaml"
 MANIFEST = "manifest.json"
 TIMING = "timing.csv"
+SUMMARIES = ("win_percentage.csv", "optimality.csv")
 FLOATS = (*(f"{number}{end}" for number in ("microseconds", "ratio") for end in ("", "_low", "_high")), "spread")
 SAMPLER = ("sampling.py",)
 ANEW = "choose another --out, or --fresh to keep the old results as a backup and start anew"
@@ -36,6 +39,7 @@ def origin(experiment: Experiment) -> dict[str, Any]:
 def open_store(folder: Path, experiment: Experiment, warn: Any = lambda text: None) -> FolderStore:
     """The blocks of ``folder`` as far as they fit ``experiment`` and the present code."""
     fingerprints = {s.name: source_hash(s.source_files())[:16] for s in (*splitters(), *map(get, experiment.splitters))}
+    fingerprints[LOWER_BOUND] = source_hash(lower_bound.SOURCES)[:16]
     return FolderStore(folder, {**origin(experiment), "sampler": source_hash(SAMPLER)[:16]}, fingerprints, warn)
 
 
@@ -56,7 +60,7 @@ def check_continuation(folder: Path, experiment: Experiment) -> None:
         if any(entry.name != ".lock" for entry in folder.iterdir()):
             raise ConfigError(f"{folder}: holds files but no splitlab results; choose another --out")
         return
-    if (folder / "win_percentage.csv").is_file() and not (folder / "blocks").is_dir():
+    if any((folder / name).is_file() for name in SUMMARIES) and not (folder / "blocks").is_dir():
         raise ConfigError(f"{folder}: holds a summary only, which a run would replace; choose another --out")
     stored = stored_experiment(folder)
     _refuse_difference(folder, {"kind": stored.kind}, {"kind": experiment.kind})

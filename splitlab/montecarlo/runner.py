@@ -12,8 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splitlab.impurity import code, score
+from splitlab.montecarlo import lower_bound
 from splitlab.montecarlo.config import Experiment
-from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, blocks, columns_of, run_seconds, slices
+from splitlab.montecarlo.optimality_config import LOWER_BOUND
+from splitlab.montecarlo.plan import (
+    BLOCK_RUNS,
+    Block,
+    Item,
+    blocks,
+    columns_in,
+    references,
+    rivals,
+    run_seconds,
+    slices,
+)
 from splitlab.montecarlo.store import BlockData, Column, Store
 from splitlab.sampling import AuthorsStream, Draw, block_generator, concatenated, independent_parts
 from splitlab.splitters import get, split_batch
@@ -59,8 +71,10 @@ def draw_parts(task: Task) -> Iterator[Draw]:
 
 
 def impurities_of(tables: NDArray[np.int64], column: Column) -> NDArray[np.float64]:
-    """I(u_L) + I(u_R) of one splitter's splits of tables (b, n, k); shape (b,)."""
+    """I(u_L) + I(u_R) of one splitter's splits of tables (b, n, k), or a bound on all splits'; shape (b,)."""
     impurity, splitter = column
+    if splitter == LOWER_BOUND:
+        return lower_bound.bounds_of(tables, impurity)
     kind = code(impurity)
     return score(tables, split_batch(get(splitter), tables, kind), kind)
 
@@ -82,10 +96,9 @@ def _floats(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def missing_tasks(experiment: Experiment, store: Store) -> Iterator[list[Task]]:
     """For each block that lacks something, its tasks."""
-    wanted = columns_of(experiment)
     states = AuthorsStream.block_states(BLOCK_RUNS) if experiment.draws == "authors" else {}
     for block in blocks(experiment):
-        columns = store.load(block).missing(block, wanted)
+        columns = store.load(block).missing(block, columns_in(experiment, block.cell))
         if columns:
             cell = block.cell
             state = states.get(((cell.n, cell.k, cell.max_count), block.number))
@@ -107,7 +120,14 @@ def missing_work(experiment: Experiment, store: Store) -> Work:
 
 def compile_kernels(experiment: Experiment) -> None:
     """Have every kernel of an experiment compiled, so that workers find it."""
-    compile_all(experiment.splitters)
+    compile_all(all_splitters(experiment))
+    if any(LOWER_BOUND in references(experiment, cell) for cell, _ in experiment.cells):
+        lower_bound.compile_bounds(experiment.impurities)
+
+
+def all_splitters(experiment: Experiment) -> tuple[str, ...]:
+    """The splitters that are run in any cell."""
+    return tuple(dict.fromkeys(s for cell, _ in experiment.cells for s in rivals(experiment, cell)))
 
 
 def run_missing(experiment: Experiment, store: Store, jobs: int, progress: Progress) -> None:
