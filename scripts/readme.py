@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 from experiments.finding import deviation, pcext_footnote, percentage
+from experiments.optimality_finding import beyond, sentence
+from experiments.optimality_finding import table as optimality_table
 from splitlab.adversary import proven, worst_known
 from splitlab.report.worst import number
 from splitlab.splitters import get
@@ -74,6 +76,16 @@ def finding() -> str:
     )
 
 
+def optimality() -> str:
+    """Who finds the optimum where, and a table of a few configurations."""
+    return (
+        f"{sentence('gini')} {sentence('entropy')}\n\n"
+        f"Percent of random tables on which each method finds the optimum (or the best split known), Gini / entropy, "
+        f"beside the ratio to the optimum that is proven for it:\n\n{optimality_table()}\n\n{beyond()}\n\n"
+        f"![Cost against success, Gini](results/reference/figures/optimality_gini.png)"
+    )
+
+
 def _short(text: str) -> str:
     return text.split(" (")[0]
 
@@ -106,7 +118,8 @@ def worst() -> str:
 
 def written(text: str) -> str:
     """The README with its generated parts as they should be."""
-    for name, content in (("results", results()), ("finding", finding()), ("worst", worst())):
+    parts = {"results": results, "finding": finding, "optimality": optimality, "worst": worst}
+    for name, content in ((name, part()) for name, part in parts.items()):
         pattern = rf"(<!-- {name}: .*? -->\n).*?(<!-- end of {name} -->)"
         text = re.sub(pattern, lambda m, c=content: f"{m[1]}{c}\n{m[2]}", text, flags=re.DOTALL)
     return text

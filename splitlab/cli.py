@@ -156,12 +156,15 @@ def report_command(args: argparse.Namespace) -> int:
 
 def _write_and_print(results: Results, folder: Path) -> Verdict:
     """Write the tables of an experiment, of whatever kind, into its folder, and print them; the verdict on them."""
-    from splitlab.report import compare, tables, timing_table
+    from splitlab.report import compare, optimality_table, tables, timing_table
 
     verdict = compare.judge(results)
     if results.timing is not None:
         timing_table.write_tables(results, folder)
         print(timing_table.text_of(results))
+    elif results.optimality is not None:
+        optimality_table.write_tables(results, folder)
+        print(optimality_table.text_of(results))
     else:
         tables.write_tables(results, folder, verdict)
         print(tables.text_of(results, verdict))
@@ -186,7 +189,7 @@ def replay_command(args: argparse.Namespace) -> int:
     from splitlab.montecarlo.folder import stored_experiment
     from splitlab.report.replay import replay
 
-    if (kind := stored_experiment(args.dir).kind) != "splits":
+    if (kind := stored_experiment(args.dir).kind) == "timing":
         raise ValueError(f"{args.dir}: is of kind {kind} and has no runs to replay; name a folder of kind splits")
     print(replay(args.dir, args.n, args.k, args.max_count, args.run))
     return DONE

@@ -9,7 +9,7 @@ import numpy as np
 from splitlab.impurity import code, score
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment
 from splitlab.montecarlo.folder import open_store, stored_experiment
-from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, columns_of
+from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, columns_in, rivals
 from splitlab.montecarlo.runner import Task, draw, impurities_of
 from splitlab.montecarlo.summary import wins
 from splitlab.report.layout import Entry, Table, grid, value_numbers
@@ -28,14 +28,14 @@ def replay(folder: Path, n: int, k: int, max_count: int | None, run: int) -> str
         raise ConfigError(f"--run: {run} is out of range; {cell.label} in {folder} has runs 0 to {runs - 1}")
     table = draw(_task(experiment, cell, run)).tables
     parts = [f"run {run} of {cell.label} in {folder} (values are numbered from 0)", grid(table[0])]
-    parts += [_splits(table, impurity, experiment.splitters).as_text() for impurity in experiment.impurities]
+    parts += [_splits(table, impurity, rivals(experiment, cell)).as_text() for impurity in experiment.impurities]
     return "\n".join([*parts, _against_stored(experiment, folder, cell, run, table)])
 
 
 def _against_stored(experiment: Experiment, folder: Path, cell: Cell, run: int, table: np.ndarray) -> str:
     """Whether the folder holds these very impurities; ConfigError when it holds others."""
     number, at = divmod(run, BLOCK_RUNS)
-    columns = columns_of(experiment)
+    columns = columns_in(experiment, cell)
     block = Block(cell, number, at + 1)
     stored = open_store(folder, experiment).load(block)
     if stored.missing(block, columns):
