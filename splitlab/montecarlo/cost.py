@@ -12,12 +12,7 @@ from typing import TextIO
 import pandas as pd
 
 from splitlab.montecarlo.config import ConfigError
-from splitlab.montecarlo.folder import (
-    TIMING,
-    stored_times,
-    timing_conditions,
-    timing_provenance,
-)
+from splitlab.montecarlo.folder import TIMING, stored_times, timing_conditions, timing_provenance
 from splitlab.montecarlo.optimality_config import OptimalityExperiment
 from splitlab.montecarlo.plan import rivals
 from splitlab.montecarlo.progress import shown, tell

@@ -1,6 +1,7 @@
 """Cost against success: time per table and percentage of tables on which the optimum is found, a panel per cell.
 
-The methods that no other beats in both make the *Pareto front*; they are labelled, the others are in the legend.
+The methods that no other beats in both make the *Pareto front*; they are labelled where
+there is room, and all methods are in the legend.
 """
 
 from __future__ import annotations
@@ -77,9 +78,9 @@ def _plot(impurity: str, frame: pd.DataFrame) -> Plot:
             _label(axes, part)
     caption = (
         f"{impurity_title(impurity)}: time per table against the percentage of random tables on which a method finds "
-        f"the {_found(data)}.{KNOWN if _some_known(data) else ''} Labelled and joined by the grey line: the methods "
-        f"that no other beats in both. {tables_text(data)} Bars: 95 % Wilson intervals. "
-        f"Times of one machine, one thread.{omitted}"
+        f"the {_found(data)}.{KNOWN if _some_known(data) else ''} The grey line joins "
+        f"the methods that no other beats in both; they are labelled where there is room. "
+        f"{tables_text(data)} Bars: 95 % Wilson intervals. Times of one machine, one thread.{omitted}"
     )
     return Plot(f"optimality_{impurity}", figure, data, caption)
 
@@ -161,7 +162,7 @@ def _label(axes: Axes, part: pd.DataFrame) -> None:
     points = axes.transData.transform(part[["microseconds", "percent"]].to_numpy())
     taken = [Bbox.from_extents(x - room, y - room, x + room, y + room) for x, y in points]
     inside = axes.get_window_extent()
-    for row in part[part["front"]].sort_values("percent").to_dict(orient="records"):
+    for row in part[part["front"]].sort_values("percent", ascending=False).to_dict(orient="records"):
         name, point = names[row["splitter"]], (row["microseconds"], row["percent"])
         for place in _places():
             label = axes.annotate(name, point, textcoords="offset points", **place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -93,11 +94,11 @@ def _ratio_tables(impurity: str, reference: str, part: pd.DataFrame) -> list[Tab
 
 
 def _mean(row: Row) -> Entry:
-    return Entry(f"{row['mean_ratio']:.5f} ± {row['mean_ratio_se']:.5f}")
+    return Entry(" ± ".join(_ratio(row[name], 5).text for name in ("mean_ratio", "mean_ratio_se")))
 
 
 def _ratio(value: float, decimals: int) -> Entry:
-    return Entry(f"{value:.{decimals}f}")
+    return Entry(NONE if math.isnan(value) else f"{value:.{decimals}f}")
 
 
 def _cost_table(impurity: str, part: pd.DataFrame) -> Table:
