@@ -56,32 +56,29 @@ def span(found: list[Row], decimals: int = 1) -> str:
 def sentence(impurity: str) -> str:
     """Who wins where; ValueError when no method is first, or second, everywhere, and this must be written anew."""
     cells = by_cell(rows(impurity))
-    first, second = (_everywhere(cells, place) for place in (0, 1))
+    first = _everywhere(cells, 0)
+    second = _everywhere(cells, 1, but=first[0]["splitter"])
     solved, known = ([r for r in first if (r["reference"] == OPTIMUM) == wanted] for wanted in (True, False))
     error = max(float(row["standard_error"]) for row in solved)
     shares = sorted(float(b["microseconds"]) / float(a["microseconds"]) for a, b in zip(first, second, strict=True))
     return (
         f"For {impurity.replace('gini', 'Gini')}, no method does better than {_title(first)} anywhere: it finds the "
         f"optimum on {span(solved, 2)} of the tables in the {len(solved)} configurations where it can be computed "
-        f"(standard error at most {error:.2f}) and the best split known on {span(known)} in the other {len(known)}, and {_title(second)} follows everywhere with {span(second)} in "
+        f"(standard error at most {error:.2f}) and the best split known on {span(known)} in the other "
+        f"{len(known)}, and {_title(second)} follows everywhere with {span(second)} in "
         f"{100 * shares[0]:.0f} to {100 * shares[-1]:.0f} % of its time; of the paper's four methods "
         f"{leaders(impurity)}."
     )
 
 
-def _everywhere(cells: dict[Cell, list[Row]], place: int) -> list[Row]:
-    """The rows of the method that is at this place in all cells, ties with the next ones included."""
+def _everywhere(cells: dict[Cell, list[Row]], place: int, but: str = "") -> list[Row]:
+    """The rows of the method, another than ``but``, that is at this place or level with it in all cells."""
+    marks = [part[place]["reached"] for part in cells.values()]
     for splitter in dict.fromkeys(row["splitter"] for part in cells.values() for row in part):
-        found = [next(row for row in part if row["splitter"] == splitter) for part in cells.values()]
-        marks = [part[place]["reached"] for part in cells.values()]
-        if [row["reached"] for row in found] == marks and (place == 0 or splitter != cells_first(cells)):
+        found = [_row(part, splitter) for part in cells.values()]
+        if splitter != but and [row["reached"] for row in found] == marks:
             return found
     raise ValueError(f"no method is at place {place + 1} in every configuration; write the sentence anew")
-
-
-def cells_first(cells: dict[Cell, list[Row]]) -> str:
-    """The method that is first everywhere."""
-    return _everywhere(cells, 0)[0]["splitter"]
 
 
 def _title(found: list[Row]) -> str:
