@@ -14,11 +14,13 @@ import pandas as pd
 
 from splitlab import plugins
 from splitlab._jit import source_hash
+from splitlab.montecarlo import lower_bound
 from splitlab.montecarlo.config import ConfigError, Experiment, load_experiment
 from splitlab.montecarlo.names import Plugins
+from splitlab.montecarlo.optimality_config import LOWER_BOUND
 from splitlab.montecarlo.provenance import provenance
-from splitlab.montecarlo.runner import RunError
-from splitlab.montecarlo.seal import MANIFEST, check_file, check_seal, read_manifest, sealed, sealed_manifest
+from splitlab.montecarlo.runner import RunError, all_splitters
+from splitlab.montecarlo.seal import MANIFEST, check_seal, parsed_manifest, read_manifest, sealed, sealed_manifest
 from splitlab.montecarlo.store import FolderStore, remove_unfinished, stored_origin, write_atomically
 from splitlab.montecarlo.timing_config import TimingExperiment
 from splitlab.montecarlo.yaml_source import shorten
@@ -27,6 +29,7 @@ from splitlab.splitters import fingerprint, get
 CONFIG = "config.yaml"
 PUBLISHED = "published.csv"
 TIMING = "timing.csv"
+SUMMARIES = ("win_percentage.csv", "optimality.csv")
 FLOATS = (*(f"{number}{end}" for number in ("microseconds", "ratio") for end in ("", "_low", "_high")), "spread")
 SAMPLER = ("sampling.py",)
 ANEW = "choose another --out, or --fresh to keep the old results as a backup and start anew"
@@ -46,8 +49,8 @@ def open_store(folder: Path, experiment: Experiment, warn: Any = lambda text: No
 
 def _fingerprints(experiment: Experiment) -> dict[tuple[str, str], str]:
     """Hashes of the code behind each column; none for functions that are not to be had any more."""
-    splitters, impurities = {}, {}
-    for name in experiment.splitters:
+    splitters, impurities = {LOWER_BOUND: source_hash(lower_bound.SOURCES)[:16]}, {}
+    for name in all_splitters(experiment):
         with suppress(ValueError):
             splitters[name] = fingerprint(get(name))
     for name in experiment.impurities:
@@ -89,7 +92,7 @@ def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[s
         if any(entry.name != ".lock" for entry in folder.iterdir()):
             raise ConfigError(f"{folder}: holds files but no splitlab results; choose another --out")
         return
-    if (folder / "win_percentage.csv").is_file() and not has_blocks:
+    if any((folder / name).is_file() for name in SUMMARIES) and not has_blocks:
         raise ConfigError(f"{folder}: holds a summary only, which a run would replace; choose another --out")
     try:
         stored = stored_experiment(folder)
@@ -120,7 +123,7 @@ def has_times(folder: Path, experiment: TimingExperiment) -> bool:
     stored = stored_experiment(folder)
     assert isinstance(stored, TimingExperiment)  # check_continuation saw to it
     _refuse_difference(folder, _timing_origin(stored), _timing_origin(experiment))
-    before = timing_conditions(read_manifest(folder))
+    before = timing_conditions(parsed_manifest(folder))
     for name, here in timing_conditions(timing_provenance()).items():
         if before[name] != here:
             raise ConfigError(
@@ -155,7 +158,6 @@ def stored_times(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The times that ``folder`` holds, and its manifest; ConfigError if there are none or they are no good."""
     path = folder / TIMING
     try:
-        check_file(folder, TIMING)
         # Python's float gives back exactly what was written, which pandas' own parser does not in all versions.
         frame = pd.read_csv(
             path, keep_default_na=False, dtype={"published": str}, converters=dict.fromkeys(FLOATS, float)
@@ -165,7 +167,7 @@ def stored_times(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         raise ConfigError(f"{folder}: holds no times ({TIMING} is missing); {how}") from None
     except (ValueError, OSError) as error:
         raise ConfigError(f"{path}: cannot be read ({error})") from None
-    return frame, read_manifest(folder)
+    return frame, parsed_manifest(folder)
 
 
 def set_aside(folder: Path) -> Path | None:

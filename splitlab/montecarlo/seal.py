@@ -50,24 +50,31 @@ def sealed_manifest(content: Mapping[str, Any], files: Mapping[str, str]) -> str
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a results folder; empty if there is none, ConfigError if it is damaged."""
+    content = parsed_manifest(folder)
+    unsealed = not {CHECKSUM, "files"} & set(content)  # as manifests were before they had a checksum
+    if not unsealed and content.pop(CHECKSUM, None) != sha256(json.dumps(content)):
+        path = folder / MANIFEST
+        raise ConfigError(f"{path}: is damaged, or was edited: it does not match its checksum; {WITHOUT}")
+    return content
+
+
+def parsed_manifest(folder: Path) -> dict[str, Any]:
+    """The same without a look at its checksum."""
     path = folder / MANIFEST
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: is damaged ({error}); {WITHOUT}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: is damaged: it holds no mapping; {WITHOUT}")
-    unsealed = not {CHECKSUM, "files"} & set(content)  # as manifests were before they had a checksum
-    if not unsealed and content.pop(CHECKSUM, None) != sha256(json.dumps(content)):
-        raise ConfigError(f"{path}: is damaged, or was edited: it does not match its checksum; {WITHOUT}")
     return content
 
 
 def check_file(folder: Path, name: str) -> None:
     """ConfigError when a file of the folder is not the one that the manifest was written for."""
-    files = read_manifest(folder).get("files") if (folder / name).is_file() else None
+    files = parsed_manifest(folder).get("files") if (folder / name).is_file() else None
     expected = files.get(name) if isinstance(files, dict) else None
     if expected is not None and sha256((folder / name).read_bytes()) != expected:
         raise ConfigError(f"{folder / name}: is damaged, or was edited: it does not match its checksum in {MANIFEST}")

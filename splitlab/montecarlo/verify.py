@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment
 from splitlab.montecarlo.folder import open_store, timing_conditions, timing_provenance
-from splitlab.montecarlo.plan import BLOCK_RUNS, Block, columns_of
+from splitlab.montecarlo.plan import BLOCK_RUNS, Block, columns_in
 from splitlab.montecarlo.seal import read_manifest
 from splitlab.montecarlo.store import EMPTY, BlockData, Column, Store
 from splitlab.montecarlo.study import compute_missing
@@ -94,7 +94,7 @@ def verify(
     absent = []
     for block in chosen:
         before = len(damaged)
-        if not stored.load(block).missing(block, columns_of(experiment)):
+        if not stored.load(block).missing(block, columns_in(experiment, block.cell)):
             numbers[block.cell].add(block.number)
         elif len(damaged) == before:
             absent.append(_label(block))

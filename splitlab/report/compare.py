@@ -106,6 +106,8 @@ def judge(results: Results) -> Verdict:
     experiment = results.experiment
     if results.timing is not None:
         return Verdict(False, True, "not judged: the published times are of another machine and another program")
+    if results.optimality is not None:
+        return Verdict(False, True, "not compared: nothing is published on how often the optimum is found")
     if experiment.published is None:
         return Verdict(False, True, "not compared: the config names no published numbers")
     compared = entries(results)
