@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from splitlab.impurity import code, score
 from splitlab.montecarlo.config import Cell, Experiment
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, blocks, columns_of, run_seconds, slices
 from splitlab.montecarlo.store import BlockData, Column, Store
-from splitlab.plugins import hand_over, handed_over, search
+from splitlab.plugins import packed, search, unpack
 from splitlab.sampling import AuthorsStream, Draw, block_generator, concatenated, independent_parts
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.own import SplitterError
@@ -113,11 +114,10 @@ def compute(task: Task) -> tuple[Task, BlockData]:
     return task, joined(parts)
 
 
-def compute_elsewhere(task: Task, path: list[str], functions: dict[str, Callable[..., Any]]) -> tuple[Task, BlockData]:
+def compute_elsewhere(task: Task, path: list[str], functions: bytes) -> tuple[Task, BlockData]:
     """The same in another process, which has to find the functions that the task names."""
     search(path)
-    for name, function in functions.items():
-        hand_over(function, name)
+    unpack(functions)
     return compute(task)
 
 
@@ -180,23 +180,38 @@ def run_missing(experiment: Experiment, store: Store, jobs: int, progress: Progr
         with warnings.catch_warnings():
             # On an error joblib warns of tasks that it leaves undone; the error itself says what there is to say.
             warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
-            _collect(_computed_by(jobs, tasks, columns, experiment), parts, store, progress)
+            try:
+                _collect(_computed_by(jobs, tasks, columns, experiment), parts, store, progress)
+            except BrokenProcessPool:
+                names = ", ".join(dict.fromkeys(splitter for _, splitter in columns))
+                raise ValueError(
+                    f"{names}: a process that ran it ended: left by it, or killed for its memory"
+                ) from None
 
 
 def _computed_by(
     jobs: int, tasks: Iterator[Task], columns: tuple[Column, ...], experiment: Experiment
 ) -> Iterable[tuple[Task, BlockData]]:
-    """The tasks' results as they come: from threads, or from processes for much work that holds the GIL."""
-    options: dict[str, Any] = {"n_jobs": jobs, "return_as": "generator_unordered", "pre_dispatch": "2*n_jobs"}
+    """The tasks' results as they come: from threads, which people's own functions would only make wait for each other;
+    for much of their work, from processes.
+    """
+    own = get(columns[0][1]).own
     seconds = sum(runs * run_seconds(cell, columns) for cell, runs in experiment.cells)
-    if jobs == 1 or not get(columns[0][1]).own or seconds < PROCESS_SECONDS:
+    functions = _functions(columns) if own and jobs > 1 and seconds >= PROCESS_SECONDS else None
+    workers = 1 if own and functions is None else jobs
+    options: dict[str, Any] = {"n_jobs": workers, "return_as": "generator_unordered", "pre_dispatch": "2*n_jobs"}
+    if functions is None:
         results = joblib.Parallel(prefer="threads", **options)(joblib.delayed(compute)(task) for task in tasks)
     else:
-        functions = handed_over(name for column in columns for name in column)
-        here = joblib.delayed(compute_elsewhere)
-        results = joblib.Parallel(backend="loky", **options)(here(task, sys.path, functions) for task in tasks)
+        elsewhere = joblib.delayed(compute_elsewhere)
+        results = joblib.Parallel(backend="loky", **options)(elsewhere(task, sys.path, functions) for task in tasks)
     found: Iterable[tuple[Task, BlockData]] = results
     return found
+
+
+def _functions(columns: tuple[Column, ...]) -> bytes | None:
+    """What another process needs for these columns; None where that cannot be sent."""
+    return packed(name for impurity, splitter in columns for name in (impurity, get(splitter).kernel_path))
 
 
 def _collect(

@@ -24,6 +24,7 @@ from splitlab.montecarlo.folder import (
     has_times,
     locked,
     open_store,
+    own_code,
     replay_named,
     set_aside,
     stored_experiment,
@@ -225,7 +226,8 @@ def _run_splits(
     refuse_absurd(experiment)
     if out is None:
         store: Store = MemoryStore()
-        compute_missing(experiment, store, jobs, say)
+        with replay_named(None, experiment):
+            compute_missing(experiment, store, jobs, say)
         return Results(experiment, store, summarise(experiment, store))
     folder = Path(out)
     _make_way(folder, experiment, fresh, remark)
@@ -233,7 +235,7 @@ def _run_splits(
         write_atomically(folder / CONFIG, _kept_published(experiment, folder).to_yaml())
         store = open_store(folder, experiment, remark)
         began = time.monotonic()
-        with replay_named(folder):
+        with replay_named(folder, experiment):
             computed = compute_missing(experiment, store, jobs, say)
         results = Results(experiment, store, summarise(experiment, store))
         session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": round(time.monotonic() - began, 3)}
@@ -284,7 +286,7 @@ def _timed(experiment: TimingExperiment, say: TextIO | None) -> TimingResults:
         "compile_seconds": round(compiling, 3),
         "wall_seconds": round(time.monotonic() - began, 3),
         "processor_seconds": round(time.thread_time() - worked, 3),
-        **timing_provenance(),
+        **timing_provenance(experiment),
     }
     return TimingResults(experiment, with_published(experiment, frame), manifest)
 
@@ -306,7 +308,7 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
     experiment = _with_published(stored_experiment(Path(folder)))
     if isinstance(experiment, TimingExperiment):
         return _load_timing(experiment, Path(folder))
-    store = open_store(Path(folder), experiment, _remarks(say))
+    store = open_store(Path(folder), experiment, _remarks(say), imported=False)
     try:
         return Results(experiment, store, summarise(experiment, store))
     except IncompleteError as error:
@@ -389,6 +391,7 @@ def _manifest(results: Results, session: dict[str, Any]) -> dict[str, Any]:
         "name": results.experiment.name,
         "seed": results.experiment.seed,
         "draws": results.experiment.draws,
+        **({"functions": functions} if (functions := own_code(results.experiment)) else {}),
         "cells": results.draws.to_dict(orient="records"),
         **session,
         **provenance(),
