@@ -192,13 +192,13 @@ def _code(name: str, function: Function) -> bytes:
 
 def packed(names: Iterable[str]) -> bytes | None:
     """What another process needs to have the same functions; None where one cannot be sent."""
-    from joblib.externals import cloudpickle  # type: ignore[import-untyped]
+    import joblib
 
     mine = sorted({name for name in names if is_plugin(name)})
     functions = {name: _handed_over[name] for name in mine if name in _handed_over}
-    with suppress(Exception):  # whatever an object does when it is pickled
-        content: bytes = cloudpickle.dumps((functions, {n: fingerprint(n) for n in mine if n not in functions}))
-        return content
+    content = functions, {name: fingerprint(name) for name in mine if name not in functions}
+    with suppress(Exception):  # an object may do anything when it is pickled
+        return pickle.dumps(joblib.wrap_non_picklable_objects(content, keep_wrapper=False))
     return None
 
 

@@ -75,9 +75,8 @@ class Experiment:
 
     Attributes
     ----------
-    name : str
-        Names the folder of results.
-    kind : str
+    name, kind : str
+        The name is also that of the folder of results.
     impurities, splitters : tuple of str
         Registered names, in the order of the config.
     cells : tuple of (Cell, int)

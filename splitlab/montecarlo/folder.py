@@ -7,6 +7,7 @@ import json
 import shlex
 import time
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -210,15 +211,23 @@ def _stored_manifest(folder: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def replay_named(folder: Path | None, experiment: Experiment) -> Iterator[None]:
-    """Say of a run that failed how its table can be seen; ``folder`` is None where nothing is kept."""
+def failures_explained(folder: Path | None, experiment: Experiment) -> Iterator[None]:
+    """Say where a splitter failed and how the table can be seen; ``folder`` is None where nothing is kept."""
+    kept = "; finished blocks are kept" if folder else ""
     try:
         yield
+    except BrokenProcessPool:
+        names = ", ".join(name for name in experiment.splitters if get(name).own)
+        reasons = "it left the program, or took too much memory"
+        raise ConfigError(f"{names}: a process that ran it has ended: {reasons}{kept}") from None
     except RunError as error:
-        cell, source = error.cell, experiment.source
-        elsewhere = source is not None and source.parent.resolve() != Path.cwd()
-        path = f"PYTHONPATH={shlex.quote(str(source.parent))} " if source and elsewhere else ""
-        place = f"{shlex.quote(str(folder or 'DIR'))} --n {cell.n} --k {cell.k} --max-count {cell.max_count}"
-        how = f"`{path}splitlab replay {place} --run {error.run}` shows the table"
-        how = f"{how}; finished blocks are kept" if folder else f"with out=DIR, {how}"
-        raise ConfigError(f"{error}; {how}; on_error: record keeps such runs as failures") from error
+        raise ConfigError(f"{error}; {_how_to_replay(error, folder, experiment)}{kept}") from error
+
+
+def _how_to_replay(error: RunError, folder: Path | None, experiment: Experiment) -> str:
+    cell, source = error.cell, experiment.source
+    elsewhere = source is not None and source.parent.resolve() != Path.cwd()
+    path = f"PYTHONPATH={shlex.quote(str(source.parent))} " if source and elsewhere else ""
+    place = f"{shlex.quote(str(folder or 'DIR'))} --n {cell.n} --k {cell.k} --max-count {cell.max_count}"
+    shown = f"{'' if folder else 'with out=DIR, '}`{path}splitlab replay {place} --run {error.run}` shows the table"
+    return f"{shown}, and on_error: record keeps such runs as failures"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,13 +179,7 @@ def run_missing(experiment: Experiment, store: Store, jobs: int, progress: Progr
         with warnings.catch_warnings():
             # On an error joblib warns of tasks that it leaves undone; the error itself says what there is to say.
             warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
-            try:
-                _collect(_computed_by(jobs, tasks, columns, experiment), parts, store, progress)
-            except BrokenProcessPool:
-                names = ", ".join(dict.fromkeys(splitter for _, splitter in columns))
-                raise ValueError(
-                    f"{names}: a process that ran it ended: left by it, or killed for its memory"
-                ) from None
+            _collect(_computed_by(jobs, tasks, columns, experiment), parts, store, progress)
 
 
 def _computed_by(

@@ -21,11 +21,11 @@ from splitlab.montecarlo.folder import (
     CONFIG,
     TIMING,
     check_continuation,
+    failures_explained,
     has_times,
     locked,
     open_store,
     own_code,
-    replay_named,
     set_aside,
     stored_experiment,
     stored_times,
@@ -226,7 +226,7 @@ def _run_splits(
     refuse_absurd(experiment)
     if out is None:
         store: Store = MemoryStore()
-        with replay_named(None, experiment):
+        with failures_explained(None, experiment):
             compute_missing(experiment, store, jobs, say)
         return Results(experiment, store, summarise(experiment, store))
     folder = Path(out)
@@ -235,7 +235,7 @@ def _run_splits(
         write_atomically(folder / CONFIG, _kept_published(experiment, folder).to_yaml())
         store = open_store(folder, experiment, remark)
         began = time.monotonic()
-        with replay_named(folder, experiment):
+        with failures_explained(folder, experiment):
             computed = compute_missing(experiment, store, jobs, say)
         results = Results(experiment, store, summarise(experiment, store))
         session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": round(time.monotonic() - began, 3)}
