@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from splitlab.plugins import fingerprint, load
 
 GRID = 1001
-PAIRS = 200_000
+PAIRS = 60_000
 SLACK = 1e-9  # of the largest value of f: rounding errors stay below
 
 _names: dict[int, str] = {}
