@@ -324,6 +324,16 @@ def test_failures_are_reported(recorded: Results, tmp_path: Path, capsys: pytest
     assert main(["compare", str(out)]) == 0
 
 
+def test_beside_published_numbers_nothing_is_judged() -> None:
+    """A win depends on the rivals; the published values are shown all the same."""
+    grid = [{"n": 12, "k": 3, "max_count": 7, "runs": 20}]
+    results = run("lca", largest, impurities=["gini"], grid=grid, published="paper")
+    assert results.win_percentage["published"].tolist() == ["42.8", ""]
+    verdict = judge(results)
+    assert not verdict.judged
+    assert "not judged: a win depends on the rivals" in text_of(results, verdict)
+
+
 def test_a_failing_run_can_be_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     splitlab.run(config("lca", sometimes, on_error="record"), jobs=1, out=out)
