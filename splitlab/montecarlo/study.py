@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -21,10 +20,11 @@ from splitlab.montecarlo.folder import (
     CONFIG,
     TIMING,
     check_continuation,
+    failures_explained,
     has_times,
     locked,
     open_store,
-    replay_named,
+    own_code,
     set_aside,
     stored_experiment,
     stored_times,
@@ -37,7 +37,7 @@ from splitlab.montecarlo.optimality_config import OptimalityExperiment
 from splitlab.montecarlo.plan import refuse_absurd
 from splitlab.montecarlo.progress import shown, tell
 from splitlab.montecarlo.provenance import provenance
-from splitlab.montecarlo.runner import all_splitters, compile_kernels, missing_work, run_missing
+from splitlab.montecarlo.runner import all_splitters, check_jobs, compile_kernels, missing_work, run_missing
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
 from splitlab.montecarlo.summary import IncompleteError, Summary, block_wins, cell_columns, summarise
 from splitlab.montecarlo.timing import (
@@ -232,7 +232,8 @@ def _run_splits(
     refuse_absurd(experiment)
     if out is None:
         store: Store = MemoryStore()
-        compute_missing(experiment, store, jobs, say)
+        with failures_explained(None, experiment):
+            compute_missing(experiment, store, jobs, say)
         return _gathered(experiment, store, None, say)
     folder = Path(out)
     _make_way(folder, experiment, fresh, remark)
@@ -240,7 +241,7 @@ def _run_splits(
         write_atomically(folder / CONFIG, _kept_published(experiment, folder).to_yaml())
         store = open_store(folder, experiment, remark)
         began = time.monotonic()
-        with replay_named(folder):
+        with failures_explained(folder, experiment):
             computed = compute_missing(experiment, store, jobs, say)
         results = _gathered(experiment, store, folder, say)
         session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": round(time.monotonic() - began, 3)}
@@ -301,7 +302,7 @@ def _timed(experiment: TimingExperiment, say: TextIO | None) -> TimingResults:
         "compile_seconds": round(compiling, 3),
         "wall_seconds": round(time.monotonic() - began, 3),
         "processor_seconds": round(time.thread_time() - worked, 3),
-        **timing_provenance(),
+        **timing_provenance(experiment),
     }
     return TimingResults(experiment, with_published(experiment, frame), manifest)
 
@@ -323,7 +324,7 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
     experiment = _with_published(stored_experiment(Path(folder)))
     if isinstance(experiment, TimingExperiment):
         return _load_timing(experiment, Path(folder))
-    store = open_store(Path(folder), experiment, _remarks(say))
+    store = open_store(Path(folder), experiment, _remarks(say), imported=False)
     try:
         return _gathered(experiment, store, Path(folder), measure=False)
     except IncompleteError as error:
@@ -355,17 +356,6 @@ def _kept_published(experiment: Experiment, folder: Path) -> Experiment:
     return replace(experiment, published=PUBLISHED)
 
 
-def check_jobs(jobs: int | None) -> int:
-    """The number of workers; all processors that this process may use by default."""
-    if jobs is None:
-        return joblib.cpu_count()
-    if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer):
-        raise TypeError(f"jobs: {jobs!r} is not a whole number; write how many workers there shall be, at least 1")
-    if not 1 <= jobs <= 1024:
-        raise ConfigError(f"jobs: {jobs} is out of range; write a whole number from 1 to 1024")
-    return jobs
-
-
 def _remarks(say: TextIO | None) -> Callable[[str], None]:
     return lambda text: tell(text, say)
 
@@ -394,7 +384,8 @@ def _manifest(results: Results, session: dict[str, Any]) -> dict[str, Any]:
         "name": results.experiment.name,
         "seed": results.experiment.seed,
         "draws": results.experiment.draws,
+        **({"functions": functions} if (functions := own_code(results.experiment)) else {}),
         "cells": results.draws.to_dict(orient="records"),
         **session,
-        **(provenance() if results.optimality is None else timing_provenance()),
+        **(provenance() if results.optimality is None else timing_provenance(results.experiment)),
     }
