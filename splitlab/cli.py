@@ -72,7 +72,11 @@ def _add_run(commands: argparse._SubParsersAction[Parser]) -> None:
     add_run_options(run)
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="replace a top-level key")
     run.add_argument("--fresh", action="store_true", help="keep old results as a backup and start anew")
-    run.add_argument("--no-plugins", action="store_true", help="refuse configs that name functions to import")
+    _add_no_plugins(run)
+
+
+def _add_no_plugins(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--no-plugins", action="store_true", help="import no functions that are named as splitters")
 
 
 def add_run_options(target: argparse.ArgumentParser) -> None:
@@ -89,6 +93,7 @@ def _add_replay(commands: argparse._SubParsersAction[Parser]) -> None:
     replay.add_argument("--k", type=whole, required=True)
     replay.add_argument("--max-count", type=whole)
     replay.add_argument("--run", type=whole, required=True)
+    _add_no_plugins(replay)
 
 
 def _add_verify(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -97,17 +102,18 @@ def _add_verify(commands: argparse._SubParsersAction[Parser]) -> None:
     verify.add_argument("--sample", type=whole, default=50, metavar="N", help="how many blocks (default: 50)")
     verify.add_argument("--seed", type=whole, help="of the choice of blocks (default: another one each time)")
     verify.add_argument("--jobs", type=whole, metavar="J", help="worker threads (default: all processors)")
-    verify.add_argument("--no-plugins", action="store_true", help="refuse folders that need functions to be imported")
+    _add_no_plugins(verify)
 
 
 def _add_split(commands: argparse._SubParsersAction[Parser]) -> None:
     split = commands.add_parser("split", help="split a contingency table of your own")
     split.add_argument("file", type=Path, metavar="FILE.csv", help="one row per value, one column per class")
-    split.add_argument("--splitter", default="hcc")
-    split.add_argument("--impurity", default="gini")
+    split.add_argument("--splitter", default="hcc", help="its name, or package.module:function (default: hcc)")
+    split.add_argument("--impurity", default="gini", help="its name, or package.module:function (default: gini)")
     direction = "for --splitter direction: one number per class (--direction=-1,0,2 where it begins with a minus)"
     split.add_argument("--direction", type=numbers, metavar="1,0,0.5", help=direction)
     split.add_argument("--collapsed", action="store_true", help="choose the prefix by the table collapsed along it")
+    _add_no_plugins(split)
 
 
 def _add_adversary(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -203,11 +209,13 @@ def compare_command(args: argparse.Namespace) -> int:
 def replay_command(args: argparse.Namespace) -> int:
     """Show one run."""
     from splitlab.montecarlo.folder import stored_experiment
+    from splitlab.montecarlo.names import Plugins
     from splitlab.report.replay import replay
 
     if (kind := stored_experiment(args.dir).kind) == "timing":
         raise ValueError(f"{args.dir}: is of kind {kind} and has no runs to replay; name a folder of kind splits")
-    print(replay(args.dir, args.n, args.k, args.max_count, args.run))
+    plugins = Plugins(allowed=not args.no_plugins, announce=_say, folders=(Path(),))
+    print(replay(args.dir, args.n, args.k, args.max_count, args.run, plugins))
     return DONE
 
 
@@ -215,21 +223,12 @@ def verify_command(args: argparse.Namespace) -> int:
     """Compute random blocks again; exit code 1 if any bit differs."""
     from secrets import randbelow
 
-    from splitlab.montecarlo.config import load_experiment
-    from splitlab.montecarlo.folder import CONFIG, stored_experiment
     from splitlab.montecarlo.names import Plugins
-    from splitlab.montecarlo.study import check_jobs
     from splitlab.montecarlo.verify import elsewhere, verify
 
-    if args.sample < 1:
-        raise ValueError(f"--sample: {args.sample} is too small; write how many blocks, at least 1")
     seed = randbelow(10**9) if args.seed is None else args.seed
-    if seed < 0:
-        raise ValueError(f"--seed: {seed} is negative; write a whole number from 0")
-    stored_experiment(args.dir)  # is it sound
-    plugins = Plugins(allowed=not args.no_plugins, announce=_say)
-    experiment = load_experiment(args.dir / CONFIG, plugins=plugins)
-    found = verify(args.dir, experiment, args.sample, seed, check_jobs(args.jobs), sys.stderr)
+    plugins = Plugins(allowed=not args.no_plugins, announce=_say, folders=(Path(),))
+    found = verify(args.dir, args.sample, seed, args.jobs, sys.stderr, plugins)
     for line in (*(f"differs: {line}" for line in found.differing), *(f"not there: {line}" for line in found.absent)):
         print(line)
     for line in elsewhere(args.dir) if found.differing else ():
@@ -246,6 +245,7 @@ def split_command(args: argparse.Namespace) -> int:
     from splitlab.table_file import read_table
 
     table = read_table(args.file)
+    _import_named({"splitters": args.splitter, "impurities": args.impurity}, not args.no_plugins)
     try:
         found = split(table.counts, args.impurity, args.splitter, args.direction, args.collapsed)
     except ValueError as error:
@@ -293,11 +293,9 @@ def list_command(args: argparse.Namespace) -> int:
 
 def _examine(name: str) -> int:
     """Say which guarantees hold for an impurity of the user's own."""
-    from splitlab import plugins
     from splitlab.own_impurity import examine, guarantees
 
-    plugins.search([Path()])
-    _say(f"importing {name} from {plugins.where(name)}")
+    _import_named({"impurities": name})
     found = examine(name)
     for label, rule, problem in (
         ("P1", "f(0) = f(1) = 0", found.p1),
@@ -312,12 +310,9 @@ def _examine(name: str) -> int:
 
 def check_command(args: argparse.Namespace) -> int:
     """Try a splitter's contract."""
-    from splitlab import plugins
     from splitlab.contract import check
 
-    plugins.search([Path()])
-    if plugins.is_plugin(args.splitter):
-        _say(f"importing {args.splitter} from {plugins.where(args.splitter)}")
+    _import_named({"splitters": args.splitter})
     findings = check(args.splitter, args.ratio, args.seed)
     for finding in findings:
         print(f"{'broken' if finding.problem else 'holds '}  {finding.rule}")
@@ -334,6 +329,16 @@ def examples_command(args: argparse.Namespace) -> int:
 
     print(page())
     return DONE
+
+
+def _import_named(names: dict[str, str], allowed: bool = True) -> None:
+    """Import the functions among these splitters and impurities, from the current folder too, and say from where."""
+    from splitlab.montecarlo.names import Plugins, problem_of_plugin
+
+    plugins = Plugins(allowed=allowed, announce=_say, folders=(Path(),))
+    for field, name in names.items():
+        if problem := problem_of_plugin(name, field, plugins):
+            raise ValueError(f"{name}: {problem}")
 
 
 COMMANDS = {

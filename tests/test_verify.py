@@ -35,7 +35,7 @@ def out(stored: Path, tmp_path: Path) -> Path:
 
 
 def verified(out: Path, sample: int = BLOCKS, seed: int = 0) -> Verified:
-    return verify(out, load_experiment(out / "config.yaml"), sample, seed, 1)
+    return verify(out, sample, seed, 1)
 
 
 def tampered(out: Path, block: Block, change: Any) -> None:

@@ -51,7 +51,7 @@ def costs(
 
     ConfigError when some are missing and are not to be measured.
     """
-    stored = _stored(folder, current_only=measure)
+    stored = _stored(experiment, folder, current_only=measure)
     frames = [_fitting(part, stored) for part in timings(experiment)]
     missing = [part for part, frame in zip(timings(experiment), frames, strict=True) if frame is None]
     if missing and not measure:
@@ -64,7 +64,7 @@ def costs(
     return frame
 
 
-def _stored(folder: Path | None, current_only: bool) -> pd.DataFrame | None:
+def _stored(experiment: OptimalityExperiment, folder: Path | None, current_only: bool) -> pd.DataFrame | None:
     """The times in ``folder``, if there are any; ``current_only``: and only if they were measured as they would be."""
     if folder is None or not (folder / TIMING).is_file():
         return None
@@ -75,7 +75,7 @@ def _stored(folder: Path | None, current_only: bool) -> pd.DataFrame | None:
         if current_only:
             return None
         raise
-    current = timing_conditions(manifest) == timing_conditions(timing_provenance())
+    current = timing_conditions(manifest) == timing_conditions(timing_provenance(experiment))
     return frame if current or not current_only else None
 
 

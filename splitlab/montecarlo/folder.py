@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -40,23 +42,37 @@ def origin(experiment: Experiment) -> dict[str, Any]:
     return {"seed": experiment.seed, "draws": experiment.draws}
 
 
-def open_store(folder: Path, experiment: Experiment, warn: Any = lambda text: None) -> FolderStore:
-    """The blocks of ``folder`` as far as they fit ``experiment`` and the present code."""
-    return FolderStore(
-        folder, {**origin(experiment), "sampler": source_hash(SAMPLER)[:16]}, _fingerprints(experiment), warn
-    )
+def open_store(
+    folder: Path, experiment: Experiment, warn: Any = lambda text: None, *, imported: bool = True
+) -> FolderStore:
+    """The blocks of ``folder`` as far as they fit ``experiment`` and the present code.
+
+    Unless functions of people's own are ``imported``, their columns are taken as they are, and so are those of
+    functions that are not to be had any more.
+    """
+    fingerprints = _fingerprints(experiment, imported)
+    return FolderStore(folder, {**origin(experiment), "sampler": source_hash(SAMPLER)[:16]}, fingerprints, warn)
 
 
-def _fingerprints(experiment: Experiment) -> dict[tuple[str, str], str]:
-    """Hashes of the code behind each column; none for functions that are not to be had any more."""
+def _fingerprints(experiment: Experiment, imported: bool) -> dict[tuple[str, str], str]:
+    """Hashes of the code behind each column."""
     splitters, impurities = {LOWER_BOUND: source_hash(lower_bound.SOURCES)[:16]}, {}
     for name in all_splitters(experiment):
         with suppress(ValueError):
-            splitters[name] = fingerprint(get(name))
+            if imported or not get(name).own:
+                splitters[name] = fingerprint(get(name))
     for name in experiment.impurities:
         with suppress(ValueError):
-            impurities[name] = plugins.fingerprint(name) if plugins.is_plugin(name) else ""
+            if imported or not plugins.is_plugin(name):
+                impurities[name] = plugins.fingerprint(name) if plugins.is_plugin(name) else ""
     return {(i, s): mine + own for i, own in impurities.items() for s, mine in splitters.items()}
+
+
+def own_code(experiment: Experiment) -> dict[str, str]:
+    """The fingerprints of people's own functions in an experiment, for its manifest."""
+    splitters = (get(name) for name in experiment.splitters)
+    functions = [*filter(plugins.is_plugin, experiment.impurities), *(s.kernel_path for s in splitters if s.own)]
+    return {name: plugins.fingerprint(name) for name in functions}
 
 
 def stored_experiment(folder: Path) -> Experiment:
@@ -124,7 +140,7 @@ def has_times(folder: Path, experiment: TimingExperiment) -> bool:
     assert isinstance(stored, TimingExperiment)  # check_continuation saw to it
     _refuse_difference(folder, _timing_origin(stored), _timing_origin(experiment))
     before = timing_conditions(parsed_manifest(folder))
-    for name, here in timing_conditions(timing_provenance()).items():
+    for name, here in timing_conditions(timing_provenance(experiment)).items():
         if before[name] != here:
             raise ConfigError(
                 f"{folder}: was timed with {name}: {before[name]}, and here it is {here}; "
@@ -141,9 +157,9 @@ def _timing_origin(experiment: TimingExperiment) -> dict[str, Any]:
     return {**numbers, **lists, "grid": cells}
 
 
-def timing_provenance() -> dict[str, Any]:
-    """Versions, machine, git commit, and a hash of the code that is timed."""
-    return {"code": source_hash()[:16], **provenance()}
+def timing_provenance(experiment: Experiment) -> dict[str, Any]:
+    """Versions, machine, git commit, and hashes of the code that is timed."""
+    return {"code": source_hash()[:16], "functions": own_code(experiment), **provenance()}
 
 
 def timing_conditions(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -151,7 +167,8 @@ def timing_conditions(manifest: dict[str, Any]) -> dict[str, Any]:
     machine, packages = manifest.get("machine") or {}, manifest.get("packages") or {}
     parts = {f"machine's {key}": machine.get(key) for key in ("cpu", "cores", "architecture", "system")}
     versions = {name: packages.get(name) for name in ("numpy", "numba")}
-    return {**parts, "python": manifest.get("python"), **versions, "code of the splitters": manifest.get("code")}
+    code = {"code of the splitters": manifest.get("code"), "functions": manifest.get("functions") or {}}
+    return {**parts, "python": manifest.get("python"), **versions, **code}
 
 
 def stored_times(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
@@ -224,12 +241,23 @@ def write_manifest(
 
 
 @contextmanager
-def replay_named(folder: Path) -> Iterator[None]:
-    """Say of a run that failed how its table can be seen."""
+def failures_explained(folder: Path | None, experiment: Experiment) -> Iterator[None]:
+    """Say where a splitter failed and how the table can be seen; ``folder`` is None where nothing is kept."""
+    kept = "; finished blocks are kept" if folder else ""
     try:
         yield
+    except BrokenProcessPool:
+        names = ", ".join(name for name in experiment.splitters if get(name).own)
+        reasons = "it left the program, or took too much memory"
+        raise ConfigError(f"{names}: a process that ran it has ended: {reasons}{kept}") from None
     except RunError as error:
-        cell = error.cell
-        place = f"{folder} --n {cell.n} --k {cell.k} --max-count {cell.max_count} --run {error.run}"
-        how = f"`splitlab replay {place}` shows the table, and on_error: record keeps such runs as failures"
-        raise ConfigError(f"{error}; {how}; finished blocks are kept") from error
+        raise ConfigError(f"{error}; {_how_to_replay(error, folder, experiment)}{kept}") from error
+
+
+def _how_to_replay(error: RunError, folder: Path | None, experiment: Experiment) -> str:
+    cell, source = error.cell, experiment.source
+    elsewhere = source is not None and source.parent.resolve() != Path.cwd()
+    path = f"PYTHONPATH={shlex.quote(str(source.parent))} " if source and elsewhere else ""
+    place = f"{shlex.quote(str(folder or 'DIR'))} --n {cell.n} --k {cell.k} --max-count {cell.max_count}"
+    shown = f"{'' if folder else 'with out=DIR, '}`{path}splitlab replay {place} --run {error.run}` shows the table"
+    return f"{shown}, and on_error: record keeps such runs as failures"

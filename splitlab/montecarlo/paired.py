@@ -30,7 +30,7 @@ class Together:
     only : int64 (S, S)
         How many tables a won and b did not, at [a, b].
     compared : int64 (S, S)
-        On how many tables neither of the two failed.
+        On how many tables neither of the two failed, for a < b; so are the next two.
     total, squares : float64 (S, S)
         Sums over these of the difference of the impurities, and of its square.
     """
@@ -43,15 +43,17 @@ class Together:
     def add(self, won: NDArray[np.bool_], impurities: NDArray[np.float64]) -> None:
         """Take in the tables of one block, (runs, S) each; impurities are NaN where a splitter failed."""
         number = won.sum(axis=1)
-        for m in range(won.shape[1]):
-            self.winners[:, m] += won[number == m + 1].sum(axis=0)
-        lost = ~won
-        self.only += won.T.astype(np.int64) @ lost.astype(np.int64)
-        for a in range(won.shape[1]):
-            difference = relative_difference(impurities[:, a : a + 1], impurities)
-            self.compared[a] += (~np.isnan(difference)).sum(axis=0)
-            self.total[a] += np.nansum(difference, axis=0)
-            self.squares[a] += np.nansum(difference * difference, axis=0)
+        for s in range(won.shape[1]):
+            self.winners[s] += np.bincount(number[won[:, s]] - 1, minlength=won.shape[1])
+        points = won.astype(np.float64)
+        self.only += (points.T @ (1.0 - points)).astype(np.int64)
+        for a in range(won.shape[1] - 1):
+            difference = relative_difference(impurities[:, a : a + 1], impurities[:, a + 1 :])
+            known = ~np.isnan(difference)
+            difference[~known] = 0.0
+            self.compared[a, a + 1 :] += known.sum(axis=0)
+            self.total[a, a + 1 :] += difference.sum(axis=0)
+            self.squares[a, a + 1 :] += (difference * difference).sum(axis=0)
 
 
 def relative_difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

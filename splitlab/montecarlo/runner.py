@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from splitlab.impurity import code, score
 from splitlab.montecarlo import lower_bound
-from splitlab.montecarlo.config import Cell, Experiment
+from splitlab.montecarlo.config import Cell, ConfigError, Experiment
 from splitlab.montecarlo.optimality_config import LOWER_BOUND
 from splitlab.montecarlo.plan import (
     BLOCK_RUNS,
@@ -29,7 +29,7 @@ from splitlab.montecarlo.plan import (
     slices,
 )
 from splitlab.montecarlo.store import BlockData, Column, Store
-from splitlab.plugins import hand_over, handed_over, search
+from splitlab.plugins import packed, search, unpack
 from splitlab.sampling import AuthorsStream, Draw, block_generator, concatenated, independent_parts
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.own import SplitterError
@@ -128,11 +128,10 @@ def compute(task: Task) -> tuple[Task, BlockData]:
     return task, joined(parts)
 
 
-def compute_elsewhere(task: Task, path: list[str], functions: dict[str, Callable[..., Any]]) -> tuple[Task, BlockData]:
+def compute_elsewhere(task: Task, path: list[str], functions: bytes) -> tuple[Task, BlockData]:
     """The same in another process, which has to find the functions that the task names."""
     search(path)
-    for name, function in functions.items():
-        hand_over(function, name)
+    unpack(functions)
     return compute(task)
 
 
@@ -208,17 +207,36 @@ def run_missing(experiment: Experiment, store: Store, jobs: int, progress: Progr
 def _computed_by(
     jobs: int, tasks: Iterator[Task], own: bool, experiment: Experiment
 ) -> Generator[tuple[Task, BlockData]]:
-    """The tasks' results as they come: from threads, or from processes for much work that holds the GIL."""
-    options: dict[str, Any] = {"n_jobs": jobs, "return_as": "generator_unordered", "pre_dispatch": "2*n_jobs"}
+    """The tasks' results as they come: from threads, which people's own functions would only make wait for each other;
+    for much of their work, from processes.
+    """
     seconds = sum(runs * run_seconds(cell, _columns(experiment, cell, own)) for cell, runs in experiment.cells)
+    functions = _functions(experiment) if own and jobs > 1 and seconds >= PROCESS_SECONDS else None
+    workers = 1 if own and functions is None else jobs
+    options: dict[str, Any] = {"n_jobs": workers, "return_as": "generator_unordered", "pre_dispatch": "2*n_jobs"}
     results: Any
-    if jobs == 1 or not own or seconds < PROCESS_SECONDS:
+    if functions is None:
         results = joblib.Parallel(prefer="threads", **options)(joblib.delayed(compute)(task) for task in tasks)
     else:
-        functions = handed_over((*experiment.splitters, *experiment.impurities))
-        here = joblib.delayed(compute_elsewhere)
-        results = joblib.Parallel(backend="loky", **options)(here(task, sys.path, functions) for task in tasks)
+        elsewhere = joblib.delayed(compute_elsewhere)
+        results = joblib.Parallel(backend="loky", **options)(elsewhere(task, sys.path, functions) for task in tasks)
     return results
+
+
+def _functions(experiment: Experiment) -> bytes | None:
+    """What another process needs for people's own functions; None where that cannot be sent."""
+    return packed((*(get(splitter).kernel_path for splitter in experiment.splitters), *experiment.impurities))
+
+
+def check_jobs(jobs: int | None) -> int:
+    """The number of workers; all processors that this process may use by default."""
+    if jobs is None:
+        return joblib.cpu_count()
+    if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer):
+        raise TypeError(f"jobs: {jobs!r} is not a whole number; write how many workers there shall be, at least 1")
+    if not 1 <= jobs <= 1024:
+        raise ConfigError(f"jobs: {jobs} is out of range; write a whole number from 1 to 1024")
+    return jobs
 
 
 def _collect(

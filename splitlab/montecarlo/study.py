@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -21,10 +20,11 @@ from splitlab.montecarlo.folder import (
     TIMING,
     check_continuation,
     earlier_sessions,
+    failures_explained,
     has_times,
     locked,
     open_store,
-    replay_named,
+    own_code,
     set_aside,
     stored_experiment,
     stored_times,
@@ -39,7 +39,7 @@ from splitlab.montecarlo.plan import refuse_absurd
 from splitlab.montecarlo.progress import shown, tell
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.published_source import kept_published, with_published_located
-from splitlab.montecarlo.runner import all_splitters, compile_kernels, missing_work, run_missing
+from splitlab.montecarlo.runner import all_splitters, check_jobs, compile_kernels, missing_work, run_missing
 from splitlab.montecarlo.seal import check_file
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
 from splitlab.montecarlo.summary import IncompleteError, Summary, block_wins, cell_columns, summarise
@@ -237,7 +237,8 @@ def _run_splits(
     refuse_absurd(experiment)
     if out is None:
         store: Store = MemoryStore()
-        compute_missing(experiment, store, jobs, say)
+        with failures_explained(None, experiment):
+            compute_missing(experiment, store, jobs, say)
         return _gathered(experiment, store, None, say)
     folder = Path(out)
     _make_way(folder, experiment, fresh, remark)
@@ -246,7 +247,7 @@ def _run_splits(
         write_config(folder, kept[0])
         store = open_store(folder, experiment, remark)
         began = time.monotonic()
-        with replay_named(folder):
+        with failures_explained(folder, experiment):
             computed = compute_missing(experiment, store, jobs, say)
         results = _gathered(experiment, store, folder, say)
         session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": round(time.monotonic() - began, 3)}
@@ -309,7 +310,7 @@ def _timed(experiment: TimingExperiment, say: TextIO | None) -> TimingResults:
         "compile_seconds": round(compiling, 3),
         "wall_seconds": round(time.monotonic() - began, 3),
         "processor_seconds": round(time.thread_time() - worked, 3),
-        **timing_provenance(),
+        **timing_provenance(experiment),
     }
     return TimingResults(experiment, with_published(experiment, frame), manifest)
 
@@ -332,24 +333,13 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
     experiment = with_published_located(stored_experiment(Path(folder)))
     if isinstance(experiment, TimingExperiment):
         return _load_timing(experiment, Path(folder))
-    store = open_store(Path(folder), experiment, _remarks(say))
+    store = open_store(Path(folder), experiment, _remarks(say), imported=False)
     try:
         return _gathered(experiment, store, Path(folder), measure=False)
     except IncompleteError as error:
         if not (Path(folder) / "blocks").is_dir():
             raise ConfigError(f"{folder}: holds a summary only, without the runs behind it") from None
         raise ConfigError(f"{folder}: {error}; `splitlab run {folder}/{CONFIG} --out {folder}` computes them") from None
-
-
-def check_jobs(jobs: int | None) -> int:
-    """The number of workers; all processors that this process may use by default."""
-    if jobs is None:
-        return joblib.cpu_count()
-    if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer):
-        raise TypeError(f"jobs: {jobs!r} is not a whole number; write how many workers there shall be, at least 1")
-    if not 1 <= jobs <= 1024:
-        raise ConfigError(f"jobs: {jobs} is out of range; write a whole number from 1 to 1024")
-    return jobs
 
 
 def _remarks(say: TextIO | None) -> Callable[[str], None]:
@@ -380,7 +370,8 @@ def _manifest(results: Results, session: dict[str, Any]) -> dict[str, Any]:
         "name": results.experiment.name,
         "seed": results.experiment.seed,
         "draws": results.experiment.draws,
+        **({"functions": functions} if (functions := own_code(results.experiment)) else {}),
         "cells": results.draws.to_dict(orient="records"),
         **session,
-        **(provenance() if results.optimality is None else timing_provenance()),
+        **(provenance() if results.optimality is None else timing_provenance(results.experiment)),
     }

@@ -11,9 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment
-from splitlab.montecarlo.folder import open_store, timing_conditions, timing_provenance
+from splitlab.montecarlo.folder import (
+    failures_explained,
+    open_store,
+    stored_experiment,
+    timing_conditions,
+    timing_provenance,
+)
+from splitlab.montecarlo.names import FIELDS, Plugins, problem_of_plugin
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block, columns_in
-from splitlab.montecarlo.seal import read_manifest
+from splitlab.montecarlo.runner import check_jobs
+from splitlab.montecarlo.seal import parsed_manifest
 from splitlab.montecarlo.store import EMPTY, BlockData, Column, Store
 from splitlab.montecarlo.study import compute_missing
 
@@ -79,14 +87,24 @@ def _difference(stored: NDArray[np.float64], computed: NDArray[np.float64], firs
 
 
 def verify(
-    folder: Path, experiment: Experiment, sample: int, seed: int, jobs: int, say: TextIO | None = None
+    folder: Path,
+    sample: int = 50,
+    seed: int = 0,
+    jobs: int | None = None,
+    say: TextIO | None = None,
+    plugins: Plugins | None = None,
 ) -> Verified:
     """Compute ``sample`` random blocks of a results folder again and compare them with what is stored.
 
-    Raises ConfigError when the folder is of a kind that stores no runs.
+    Raises ConfigError when the folder is of a kind that stores no runs, or needs functions that are not to be had.
     """
+    for option, value, least in (("--sample", sample, 1), ("--seed", seed, 0)):
+        if value < least:
+            raise ConfigError(f"{option}: {value} is too small; write a whole number from {least}")
+    workers, experiment = check_jobs(jobs), stored_experiment(folder)
     if experiment.kind == "timing":
         raise ConfigError(f"{folder}: is of kind timing; times are not the same twice")
+    _import_functions(folder, experiment, plugins)
     damaged: list[str] = []
     stored = open_store(folder, experiment, damaged.append)
     chosen = _chosen(experiment, sample, seed)
@@ -99,9 +117,17 @@ def verify(
         elif len(damaged) == before:
             absent.append(_label(block))
     comparison = _Comparison(stored, numbers)
-    compute_missing(experiment, comparison, jobs, say)
+    with failures_explained(folder, experiment):
+        compute_missing(experiment, comparison, workers, say)
     compared = len(chosen) - len(absent) - len(damaged)
     return Verified(_count(experiment), compared, absent, [*damaged, *comparison.differing])
+
+
+def _import_functions(folder: Path, experiment: Experiment, plugins: Plugins | None) -> None:
+    for field in FIELDS:
+        for name in getattr(experiment, field):
+            if problem := problem_of_plugin(name, field, plugins):
+                raise ConfigError(f"{folder}: {name} {problem}")
 
 
 def _label(block: Block) -> str:
@@ -127,5 +153,6 @@ def _chosen(experiment: Experiment, sample: int, seed: int) -> list[Block]:
 
 def elsewhere(folder: Path) -> list[str]:
     """What was different where the folder was made: a reason for bits to differ."""
-    before, here = timing_conditions(read_manifest(folder)), timing_conditions(timing_provenance())
+    before = timing_conditions(parsed_manifest(folder))
+    here = timing_conditions(timing_provenance(stored_experiment(folder)))
     return [f"{name}: {before[name]}, here {here[name]}" for name in here if before[name] not in (None, here[name])]
