@@ -318,8 +318,8 @@ def test_failures_are_reported(recorded: Results, tmp_path: Path, capsys: pytest
         assert table.title in (out / file).read_text(), file
     assert name.replace("_", r"\_") in (out / "win_percentage.tex").read_text()
     header, *rows = (out / "win_percentage.csv").read_text().splitlines()
-    assert header.endswith(",failures,first_failure")
-    assert rows[1].startswith(f"gini,5,3,7,{name},") and rows[1].endswith(f",{len(FAILED)},{FAILED[0]}")
+    assert ",failures,first_failure" in header
+    assert rows[1].startswith(f"gini,5,3,7,{name},") and f",{len(FAILED)},{FAILED[0]}," in rows[1]
     assert "on_error: record" in (out / "config.yaml").read_text()
     assert main(["compare", str(out)]) == 0
 

@@ -24,6 +24,7 @@ ROOMS = [
     {"montecarlo", "trees"},
     {"adversary"},
     {"report"},
+    {"options"},
     {"cli", "__main__"},
 ]
 
