@@ -5,10 +5,11 @@ READY  := $(VENV)/.ready
 RUNS   ?=
 JOBS   ?=
 CONFIG ?=
+SECONDS ?=
 OPTIONS = $(if $(RUNS),--runs $(RUNS)) $(if $(JOBS),--jobs $(JOBS))
 
 .DEFAULT_GOAL := help
-.PHONY: help env table1 table1-corrected table2 table2-corrected table3 excess replay run reference test test-slow lint bench clean
+.PHONY: help env table1 table1-corrected table2 table2-corrected table3 excess optimality adversary worst-tables replay run reference test test-slow lint bench clean
 
 help:  ## list the targets
 	@echo "usage: make TARGET [RUNS=500] [JOBS=1]"
@@ -38,6 +39,15 @@ table3: $(READY)  ## Table 3: time relative to LCA, plain Python and compiled; F
 excess: $(READY)  ## relative excess for max_count 2, 7, 15, beside the published maxima
 	@$(PY) -m experiments.excess $(OPTIONS)
 
+adversary: $(READY)  ## worst cases: tables on which splitters are far from the optimum; SECONDS=270
+	@$(PY) -m experiments.adversary $(if $(SECONDS),--seconds $(SECONDS))
+
+worst-tables: $(READY)  ## take what make adversary found into the committed list of worst tables, and the README
+	@$(PY) -m scripts.worst_tables results/adversary
+	@$(PY) -m scripts.readme
+optimality: $(READY)  ## how often each splitter finds the optimum, and at what cost
+	@$(PY) -m experiments.optimality $(OPTIONS)
+
 figures: $(READY)  ## all figures, into results/figures
 	@$(PY) -m experiments.figures $(OPTIONS)
 
@@ -55,11 +65,12 @@ run: $(READY)  ## your own experiment: make run CONFIG=my.yaml
 	@$(PY) -m splitlab.cli run "$(CONFIG)" $(OPTIONS)
 
 reference: $(READY)  ## copy the summaries of finished runs to results/reference, and show them in the README
-	@$(PY) -m scripts.reference $(addprefix results/,table1 table2 table1_corrected table2_corrected replay excess table3 figures)
+	@$(PY) -m scripts.reference $(addprefix results/,table1 table2 table1_corrected table2_corrected replay excess optimality table3 figures)
 	@$(PY) -m scripts.readme
 
-test: $(READY)  ## all tests but the long statistical ones
-	@$(PY) -m pytest -m "not slow"
+test: $(READY)  ## all tests but the long statistical ones, in two processes
+	@$(PY) -m splitlab.splitters.warm
+	@$(PY) -m pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: $(READY)  ## the long statistical checks
 	@$(PY) -m pytest -m slow

@@ -23,6 +23,7 @@ ARTEFACTS = (
     ("table1_corrected", "Table 1, corrected", "table1_corrected"),
     ("table2_corrected", "Table 2, corrected", "table2_corrected"),
     ("excess", "relative excess", "excess"),
+    ("optimality", "optimality", "optimality"),
     ("table3", "Table 3", "table3"),
     ("figures", "figures", "figures"),
     ("report", "report", "report.html"),

@@ -9,7 +9,7 @@ import pandas as pd
 
 from experiments.artefact import RESULTS, obtain, options
 from splitlab.cli import DONE, guarded
-from splitlab.report.figures import diagonal_plot, excess_plots, pcext_plot, save, time_plots, win_plots
+from splitlab.report.figures import diagonal_plot, excess_plots, figures_of, pcext_plot, save, time_plots, win_plots
 from splitlab.report.style import Plot
 
 HEADING = "The figures of the Monte Carlo section"
@@ -27,6 +27,7 @@ def plots(args: argparse.Namespace) -> dict[str, list[Plot]]:
         "wins": [*win_plots(published), *compared],
         "pcext": [plot for plot in (pcext_plot(both),) if plot],
         "excess": excess_plots(obtain("excess", args).excess_histogram),
+        "optimality": figures_of(obtain("optimality", args)),
         "time": time_plots(timing_of(args)),
     }
 

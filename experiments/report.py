@@ -49,7 +49,7 @@ def excess_section(args: argparse.Namespace, figures: list[Plot]) -> page.Sectio
 def sections(args: argparse.Namespace) -> list[page.Section]:
     """All sections, in the order of the page."""
     figures = plots(args)
-    table3 = obtain("table3", args)
+    optimality, table3 = obtain("optimality", args), obtain("table3", args)
     return [
         wins_section("table1", args, figures["wins"], pcext_footnote("table1")),
         wins_section("table2", args, [], pcext_footnote("table2")),
@@ -57,6 +57,13 @@ def sections(args: argparse.Namespace) -> list[page.Section]:
         wins_section("table1_corrected", args, figures["pcext"]),
         wins_section("table2_corrected", args, []),
         excess_section(args, figures["excess"]),
+        section(
+            optimality,
+            RESULTS / "optimality",
+            judge(optimality),
+            figures["optimality"],
+            title="How often the optimum is found, and at what cost",
+        ),
         section(table3, RESULTS / "table3", judge(table3), figures["time"], title="Table 3: relative running time"),
     ]
 

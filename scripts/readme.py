@@ -1,4 +1,4 @@
-"""Write the README's results from results/reference, so that they cannot drift: python scripts/readme.py [--check]"""
+"""Write the README's results from the committed files, so that they cannot drift: python scripts/readme.py [--check]"""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 
 from experiments.finding import deviation, pcext_footnote, percentage
+from experiments.optimality_finding import beyond, sentence
+from experiments.optimality_finding import table as optimality_table
+from splitlab.adversary import proven, worst_known
+from splitlab.report.worst import number
 from splitlab.splitters import get
 
 ROOT = Path(__file__).parents[1]
@@ -72,6 +76,16 @@ def finding() -> str:
     )
 
 
+def optimality() -> str:
+    """Who finds the optimum where, and a table of a few configurations."""
+    return (
+        f"{sentence('gini')} {sentence('entropy')}\n\n"
+        f"Percent of random tables on which each method finds the optimum (or the best split known), Gini / entropy, "
+        f"beside the ratio to the optimum that is proven for it:\n\n{optimality_table()}\n\n{beyond()}\n\n"
+        f"![Cost against success, Gini](results/reference/figures/optimality_gini.png)"
+    )
+
+
 def _short(text: str) -> str:
     return text.split(" (")[0]
 
@@ -91,9 +105,21 @@ def farthest() -> str:
     )
 
 
+def worst() -> str:
+    """The worst known ratios, one line per splitter."""
+    known = worst_known()
+    lines = ["| splitter | Gini | entropy | proven (Gini, entropy) |", "|---|---:|---:|---|"]
+    for name in dict.fromkeys(splitter for splitter, _ in known):
+        ratios = " | ".join(number(known[name, impurity].ratio) for impurity in ("gini", "entropy"))
+        bounds = [f"{bound:g}" if (bound := proven(name, i)) else "–" for i in ("gini", "entropy")]
+        lines.append(f"| `{name}` | {ratios} | {', '.join(bounds)} |")
+    return "\n".join(lines)
+
+
 def written(text: str) -> str:
     """The README with its generated parts as they should be."""
-    for name, content in (("results", results()), ("finding", finding())):
+    parts = {"results": results, "finding": finding, "optimality": optimality, "worst": worst}
+    for name, content in ((name, part()) for name, part in parts.items()):
         pattern = rf"(<!-- {name}: .*? -->\n).*?(<!-- end of {name} -->)"
         text = re.sub(pattern, lambda m, c=content: f"{m[1]}{c}\n{m[2]}", text, flags=re.DOTALL)
     return text

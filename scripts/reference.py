@@ -25,6 +25,7 @@ SOMETIMES = (
     "pooled_excess.csv",
     "maxima.csv",
     "tail.csv",
+    "optimality.csv",
     "timing.csv",
 )
 

@@ -42,6 +42,7 @@ def parser() -> Parser:
     compare.add_argument("dir", type=Path, metavar="DIR")
     _add_replay(commands)
     _add_split(commands)
+    _add_adversary(commands)
     listing = commands.add_parser("list", help="show all splitters and impurities")
     listing.add_argument("--impurity", metavar="NAME", help="examine an impurity of your own, package.module:function")
     check = commands.add_parser("check", help="try what every splitter has to keep to on one of your own; 1 if broken")
@@ -93,6 +94,21 @@ def _add_split(commands: argparse._SubParsersAction[Parser]) -> None:
     split.add_argument("--collapsed", action="store_true", help="choose the prefix by the table collapsed along it")
 
 
+def _add_adversary(commands: argparse._SubParsersAction[Parser]) -> None:
+    adversary = commands.add_parser("adversary", help="search for tables on which a splitter is far from the optimum")
+    adversary.add_argument("--splitter", required=True)
+    adversary.add_argument("--impurity", required=True)
+    adversary.add_argument("--n", type=whole, required=True, help="values, at most")
+    adversary.add_argument("--k", type=whole, required=True, help="classes, at most")
+    limit = adversary.add_mutually_exclusive_group()
+    limit.add_argument("--seconds", type=whole, metavar="T", help="how long (default: 20)")
+    limit.add_argument("--steps", type=whole, metavar="N", help="how far, instead: a repetition finds the same")
+    adversary.add_argument("--seed", type=whole, default=0, metavar="S")
+    adversary.add_argument("--max-count", type=whole, default=10_000, metavar="M", help="largest entry (10000)")
+    out = Path("results") / "adversary"
+    adversary.add_argument("--out", type=Path, default=out, metavar="DIR", help=f"for worst.jsonl (default: {out})")
+
+
 def whole(text: str) -> int:
     """A whole number in plain digits; nothing is reinterpreted."""
     digits = text.removeprefix("-")
@@ -140,12 +156,15 @@ def report_command(args: argparse.Namespace) -> int:
 
 def _write_and_print(results: Results, folder: Path) -> Verdict:
     """Write the tables of an experiment, of whatever kind, into its folder, and print them; the verdict on them."""
-    from splitlab.report import compare, tables, timing_table
+    from splitlab.report import compare, optimality_table, tables, timing_table
 
     verdict = compare.judge(results)
     if results.timing is not None:
         timing_table.write_tables(results, folder)
         print(timing_table.text_of(results))
+    elif results.optimality is not None:
+        optimality_table.write_tables(results, folder)
+        print(optimality_table.text_of(results))
     else:
         tables.write_tables(results, folder, verdict)
         print(tables.text_of(results, verdict))
@@ -170,7 +189,7 @@ def replay_command(args: argparse.Namespace) -> int:
     from splitlab.montecarlo.folder import stored_experiment
     from splitlab.report.replay import replay
 
-    if (kind := stored_experiment(args.dir).kind) != "splits":
+    if (kind := stored_experiment(args.dir).kind) == "timing":
         raise ValueError(f"{args.dir}: is of kind {kind} and has no runs to replay; name a folder of kind splits")
     print(replay(args.dir, args.n, args.k, args.max_count, args.run))
     return DONE
@@ -192,6 +211,25 @@ def split_command(args: argparse.Namespace) -> int:
     print(f"{get(args.splitter).title}, {args.impurity}: impurity {found.impurity:.10g}, gain {found.gain:.10g}")
     for side, chosen in (("left", found.left), ("right", ~found.left)):
         print(f"{side}: {', '.join(label for label, here in zip(labels, chosen, strict=True) if here)}")
+    return DONE
+
+
+def adversary_command(args: argparse.Namespace) -> int:
+    """Search for a bad table, print it and keep it."""
+    from splitlab.adversary import record, worst_known
+    from splitlab.adversary.hunt import command, hunt
+    from splitlab.adversary.search import check_limits, posed
+    from splitlab.report.worst import text_of
+
+    problem = posed(args.splitter, args.impurity, args.n, args.k, args.max_count)
+    seconds = 20 if args.seconds is None and args.steps is None else args.seconds
+    check_limits(seconds, args.steps, args.seed)
+    record.check(args.out)
+    ended = hunt(problem, seconds, args.steps, args.seed, say=sys.stderr)
+    record.add(args.out, ended.found, {"seed": args.seed, "command": command(problem, ended.steps, args.seed)})
+    print(text_of(ended.found, worst_known().get((args.splitter, args.impurity))), flush=True)
+    if ended.interrupted:
+        raise KeyboardInterrupt(f"the best so far is kept in {args.out / record.FILE}")
     return DONE
 
 
@@ -260,6 +298,7 @@ COMMANDS = {
     "compare": compare_command,
     "replay": replay_command,
     "split": split_command,
+    "adversary": adversary_command,
     "list": list_command,
     "check": check_command,
     "examples": examples_command,

@@ -270,7 +270,7 @@ BAD_FILES = {
     "empty name": (f"{TAIL}name: ''\n", 3, "name: '' cannot be a name"),
     "long name": (f"{TAIL}name: {LONG}\n", 3, f"name: {'x' * 60}... cannot be a name"),
     "timing": (f"{HEAD}kind: timing\n{TAIL}draws: authors\n", 7, "unknown key 'draws'; known keys: name, kind, impurities"),
-    "optimality": (f"{HEAD}kind: optimality\n", 4, "kind optimality is not available in this version"),
+    "optimality": (f"{HEAD}kind: optimality\n{TAIL}draws: authors\n", 7, "unknown key 'draws'; known keys: name, kind, impurities"),
     "trees": (f"{HEAD}kind: trees\n", 4, "kind trees is not available in this version"),
     "kind": (f"{HEAD}kind: split\n", 4, "kind: split is not a kind; did you mean 'splits'?"),
     "strange kind": (f"{HEAD}kind: 12\n", 4, "kind: 12 is not a kind; available: splits"),

@@ -22,6 +22,7 @@ ROOMS = [
     {"sampling", "splitters", "table_file", "published"},
     {"api", "bounds", "contract"},
     {"montecarlo", "trees"},
+    {"adversary"},
     {"report"},
     {"cli"},
 ]

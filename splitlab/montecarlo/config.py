@@ -94,7 +94,7 @@ class Experiment:
     """
 
     name: str
-    kind: Literal["splits", "timing"]
+    kind: Literal["splits", "timing", "optimality"]
     impurities: tuple[str, ...]
     splitters: tuple[str, ...]
     cells: tuple[tuple[Cell, int], ...]
@@ -225,13 +225,13 @@ class SplitsConfig(CommonConfig):
 
 
 def _kinds() -> dict[str, type[CommonConfig]]:
-    # Imported here: the models of other modules are built from the parts above.
+    from splitlab.montecarlo.optimality_config import OptimalityConfig  # built from the parts above
     from splitlab.montecarlo.timing_config import TimingConfig
 
-    return {"splits": SplitsConfig, "timing": TimingConfig}
+    return {"splits": SplitsConfig, "timing": TimingConfig, "optimality": OptimalityConfig}
 
 
-_LATER = ("optimality", "trees")
+_LATER = ("trees",)
 
 
 def load_experiment(
@@ -260,7 +260,7 @@ def load_experiment(
     Returns
     -------
     Experiment
-        A `TimingExperiment` for kind timing.
+        A `TimingExperiment` for kind timing, an `OptimalityExperiment` for kind optimality.
 
     Raises
     ------
@@ -316,10 +316,10 @@ def _model_of_kind(source: Source) -> type[CommonConfig]:
     raise source.error(("kind",), f"{written} is not a kind; {did_you_mean(kind, (*kinds, *_LATER)) or available}")
 
 
-# pydantic's own types of error, as predicates
-_PREDICATES = {
+_PREDICATES = {  # of pydantic's own types of error
     "string_type": "is not text; write a name, in quotes when it looks like a number or a word of YAML",
     "string_unicode": "is not text that UTF-8 can hold",
+    "bool_type": "is neither true nor false",
     "list_type": "is not a list; write one entry per line, each beginning with '- '",
     "too_short": "has no items; at least one is needed",
     "model_type": "is not a mapping; write KEY: VALUE pairs",

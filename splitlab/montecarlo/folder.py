@@ -14,10 +14,12 @@ import pandas as pd
 
 from splitlab import plugins
 from splitlab._jit import source_hash
+from splitlab.montecarlo import lower_bound
 from splitlab.montecarlo.config import ConfigError, Experiment, load_experiment
 from splitlab.montecarlo.names import Plugins
+from splitlab.montecarlo.optimality_config import LOWER_BOUND
 from splitlab.montecarlo.provenance import provenance
-from splitlab.montecarlo.runner import RunError
+from splitlab.montecarlo.runner import RunError, all_splitters
 from splitlab.montecarlo.store import FolderStore, write_atomically
 from splitlab.montecarlo.timing_config import TimingExperiment
 from splitlab.montecarlo.yaml_source import shorten
@@ -26,6 +28,7 @@ from splitlab.splitters import fingerprint, get
 CONFIG = "config.yaml"
 MANIFEST = "manifest.json"
 TIMING = "timing.csv"
+SUMMARIES = ("win_percentage.csv", "optimality.csv")
 FLOATS = (*(f"{number}{end}" for number in ("microseconds", "ratio") for end in ("", "_low", "_high")), "spread")
 SAMPLER = ("sampling.py",)
 ANEW = "choose another --out, or --fresh to keep the old results as a backup and start anew"
@@ -45,8 +48,8 @@ def open_store(folder: Path, experiment: Experiment, warn: Any = lambda text: No
 
 def _fingerprints(experiment: Experiment) -> dict[tuple[str, str], str]:
     """Hashes of the code behind each column; none for functions that are not to be had any more."""
-    splitters, impurities = {}, {}
-    for name in experiment.splitters:
+    splitters, impurities = {LOWER_BOUND: source_hash(lower_bound.SOURCES)[:16]}, {}
+    for name in all_splitters(experiment):
         with suppress(ValueError):
             splitters[name] = fingerprint(get(name))
     for name in experiment.impurities:
@@ -72,7 +75,7 @@ def check_continuation(folder: Path, experiment: Experiment) -> None:
         if any(entry.name != ".lock" for entry in folder.iterdir()):
             raise ConfigError(f"{folder}: holds files but no splitlab results; choose another --out")
         return
-    if (folder / "win_percentage.csv").is_file() and not (folder / "blocks").is_dir():
+    if any((folder / name).is_file() for name in SUMMARIES) and not (folder / "blocks").is_dir():
         raise ConfigError(f"{folder}: holds a summary only, which a run would replace; choose another --out")
     stored = stored_experiment(folder)
     _refuse_difference(folder, {"kind": stored.kind}, {"kind": experiment.kind})

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from splitlab.montecarlo import lower_bound
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment
+from splitlab.montecarlo.optimality_config import LOWER_BOUND, OptimalityExperiment
 from splitlab.sampling import candidate_acceptance
 from splitlab.splitters import get, refuse_hopeless
 from splitlab.splitters.registry import duration
@@ -73,13 +75,20 @@ def draw_seconds(cell: Cell) -> float:
 
 def run_seconds(cell: Cell, columns: tuple[tuple[str, str], ...]) -> float:
     """Rough time of one run on one core for the given (impurity, splitter) columns, drawing included."""
-    split = sum(get(splitter).nanoseconds(cell.n, cell.k) for _, splitter in columns)
-    return draw_seconds(cell) + 1e-9 * split
+    return draw_seconds(cell) + sum(column_seconds(cell, column) for column in columns)
+
+
+def column_seconds(cell: Cell, column: tuple[str, str]) -> float:
+    """Rough time of one column for one table."""
+    impurity, splitter = column
+    if splitter == LOWER_BOUND:
+        return 1e-9 * lower_bound.nanoseconds(cell.n, cell.k, impurity)
+    return 1e-9 * get(splitter).nanoseconds(cell.n, cell.k)
 
 
 def refuse_absurd(experiment: Experiment) -> float:
     """Estimate the core seconds of an experiment; ConfigError when they, or one table's, are absurd."""
-    columns, place = columns_of(experiment), experiment.source or "config"
+    place = experiment.source or "config"
     total = 0.0
     for cell, runs in experiment.cells:
         for splitter in experiment.splitters:
@@ -87,7 +96,7 @@ def refuse_absurd(experiment: Experiment) -> float:
                 refuse_hopeless(get(splitter), cell.n, cell.k)
             except ValueError as error:
                 raise ConfigError(f"{place}: {error}") from None
-        total += runs * run_seconds(cell, columns)
+        total += runs * run_seconds(cell, columns_in(experiment, cell))
     if total > LONGEST_EXPERIMENT:
         raise ConfigError(
             f"{place}: grid: these cells would take about {duration(total)} on one core "
@@ -101,7 +110,7 @@ def _dearest(experiment: Experiment) -> str:
     seconds, splitter, cell = max(
         (runs * get(splitter).nanoseconds(cell.n, cell.k) / 1e9, splitter, cell)
         for cell, runs in experiment.cells
-        for splitter in experiment.splitters
+        for splitter in rivals(experiment, cell)
     )
     share = duration(seconds * len(experiment.impurities))
     return f"{splitter!r} at n = {cell.n}, k = {cell.k} alone {share}, cost {get(splitter).cost}"
@@ -110,3 +119,19 @@ def _dearest(experiment: Experiment) -> str:
 def columns_of(experiment: Experiment) -> tuple[tuple[str, str], ...]:
     """The (impurity, splitter) pairs of an experiment."""
     return tuple((i, s) for i in experiment.impurities for s in experiment.splitters)
+
+
+def references(experiment: Experiment, cell: Cell) -> tuple[str, ...]:
+    """What is computed in a cell besides the splitters, for them to be held against: of kind optimality only."""
+    return experiment.references(cell) if isinstance(experiment, OptimalityExperiment) else ()
+
+
+def columns_in(experiment: Experiment, cell: Cell) -> tuple[tuple[str, str], ...]:
+    """All columns of a cell: with what the splitters are held against there."""
+    further = references(experiment, cell)
+    return (*columns_of(experiment), *((i, reference) for i in experiment.impurities for reference in further))
+
+
+def rivals(experiment: Experiment, cell: Cell) -> tuple[str, ...]:
+    """All splitters that are run in a cell, a reference that is one included."""
+    return (*experiment.splitters, *(s for s in references(experiment, cell) if s != LOWER_BOUND))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import NoReturn, TextIO
 
 from tqdm import tqdm
@@ -74,3 +75,16 @@ def rate(runs: int, whole: int, elapsed: float) -> str:
 def reporter(whole: Work, stream: TextIO) -> Bar | Lines:
     """The kind of progress that suits the stream."""
     return Bar(whole, stream) if stream.isatty() else Lines(whole, stream)
+
+
+@contextmanager
+def shown(say: TextIO | None, work: Work) -> Iterator[Callable[[Work], None]]:
+    """Something that takes note of finished work, and shows it if there is somebody to show it to."""
+    if say is None:
+        yield lambda done: None
+        return
+    bar = reporter(work, say)
+    try:
+        yield bar
+    finally:
+        bar.close()

@@ -13,8 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splitlab.impurity import code, score
+from splitlab.montecarlo import lower_bound
 from splitlab.montecarlo.config import Cell, Experiment
-from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, blocks, columns_of, run_seconds, slices
+from splitlab.montecarlo.optimality_config import LOWER_BOUND
+from splitlab.montecarlo.plan import (
+    BLOCK_RUNS,
+    Block,
+    Item,
+    blocks,
+    columns_in,
+    references,
+    rivals,
+    run_seconds,
+    slices,
+)
 from splitlab.montecarlo.store import BlockData, Column, Store
 from splitlab.plugins import hand_over, handed_over, search
 from splitlab.sampling import AuthorsStream, Draw, block_generator, concatenated, independent_parts
@@ -91,12 +103,14 @@ def draw_parts(task: Task) -> Iterator[Draw]:
 def impurities_of(
     tables: NDArray[np.int64], column: Column, failures: dict[int, str] | None = None
 ) -> NDArray[np.float64]:
-    """I(u_L) + I(u_R) of one splitter's splits of tables (b, n, k); shape (b,).
+    """I(u_L) + I(u_R) of one splitter's splits of tables (b, n, k), or a bound on all splits'; shape (b,).
 
     Where the splitter fails there is NaN, and ``failures`` gets the number of the table and the reason; without
     ``failures`` the first one is raised as a ``SplitterError``.
     """
     impurity, splitter = column
+    if splitter == LOWER_BOUND:
+        return lower_bound.bounds_of(tables, impurity)
     kind = code(impurity)
     values: NDArray[np.float64] = score(tables, split_batch(get(splitter), tables, kind, failures), kind)
     if failures:
@@ -136,11 +150,11 @@ def _floats(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return counts.astype(np.float64)
 
 
-def missing_tasks(experiment: Experiment, store: Store, columns: tuple[Column, ...]) -> Iterator[list[Task]]:
-    """For each block that lacks some of these columns, its tasks."""
+def missing_tasks(experiment: Experiment, store: Store, own: bool) -> Iterator[list[Task]]:
+    """For each block that lacks some columns, of people's ``own`` functions or of kernels, its tasks."""
     states = AuthorsStream.block_states(BLOCK_RUNS) if experiment.draws == "authors" else {}
     for block in blocks(experiment):
-        lacking = store.load(block).missing(block, columns)
+        lacking = store.load(block).missing(block, _columns(experiment, block.cell, own))
         if lacking:
             cell = block.cell
             state = states.get(((cell.n, cell.k, cell.max_count), block.number))
@@ -156,43 +170,49 @@ def work_of(tasks: list[Task]) -> Work:
 
 def missing_work(experiment: Experiment, store: Store) -> Work:
     """How much is left to compute."""
-    parts = [work_of(tasks) for columns in _rounds(experiment) for tasks in missing_tasks(experiment, store, columns)]
+    parts = [work_of(tasks) for own in (False, True) for tasks in missing_tasks(experiment, store, own)]
     return Work(sum(p.runs for p in parts), sum(p.seconds for p in parts))
 
 
-def _rounds(experiment: Experiment) -> list[tuple[Column, ...]]:
-    """The columns of kernels, and those of people's own functions, which hold the GIL: they are computed apart."""
-    columns = columns_of(experiment)
-    parts = (tuple(c for c in columns if get(c[1]).own is own) for own in (False, True))
-    return [part for part in parts if part]
+def _columns(experiment: Experiment, cell: Cell, own: bool) -> tuple[Column, ...]:
+    """The columns of a cell that are people's own functions, which hold the GIL, or those that are not."""
+    columns = columns_in(experiment, cell)
+    return tuple(c for c in columns if (c[1] != LOWER_BOUND and get(c[1]).own) is own)
 
 
 def compile_kernels(experiment: Experiment) -> None:
     """Have every kernel of an experiment compiled, so that workers find it."""
-    compile_all(experiment.splitters)
+    compile_all(all_splitters(experiment))
+    if any(LOWER_BOUND in references(experiment, cell) for cell, _ in experiment.cells):
+        lower_bound.compile_bounds(experiment.impurities)
+
+
+def all_splitters(experiment: Experiment) -> tuple[str, ...]:
+    """The splitters that are run in any cell."""
+    return tuple(dict.fromkeys(s for cell, _ in experiment.cells for s in rivals(experiment, cell)))
 
 
 def run_missing(experiment: Experiment, store: Store, jobs: int, progress: Progress) -> None:
     """Compute and store all that is missing."""
-    for columns in _rounds(experiment):
+    for own in (False, True):
         parts: dict[Block, list[tuple[Task, BlockData]]] = {}
-        tasks = (task for group in missing_tasks(experiment, store, columns) for task in group)
+        tasks = (task for group in missing_tasks(experiment, store, own) for task in group)
         with warnings.catch_warnings():
             # On an error joblib warns of tasks that it leaves undone; the error itself says what there is to say.
             warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
-            _collect(_computed_by(jobs, tasks, columns, experiment), parts, store, progress)
+            _collect(_computed_by(jobs, tasks, own, experiment), parts, store, progress)
 
 
 def _computed_by(
-    jobs: int, tasks: Iterator[Task], columns: tuple[Column, ...], experiment: Experiment
+    jobs: int, tasks: Iterator[Task], own: bool, experiment: Experiment
 ) -> Iterable[tuple[Task, BlockData]]:
     """The tasks' results as they come: from threads, or from processes for much work that holds the GIL."""
     options: dict[str, Any] = {"n_jobs": jobs, "return_as": "generator_unordered", "pre_dispatch": "2*n_jobs"}
-    seconds = sum(runs * run_seconds(cell, columns) for cell, runs in experiment.cells)
-    if jobs == 1 or not get(columns[0][1]).own or seconds < PROCESS_SECONDS:
+    seconds = sum(runs * run_seconds(cell, _columns(experiment, cell, own)) for cell, runs in experiment.cells)
+    if jobs == 1 or not own or seconds < PROCESS_SECONDS:
         results = joblib.Parallel(prefer="threads", **options)(joblib.delayed(compute)(task) for task in tasks)
     else:
-        functions = handed_over(name for column in columns for name in column)
+        functions = handed_over((*experiment.splitters, *experiment.impurities))
         here = joblib.delayed(compute_elsewhere)
         results = joblib.Parallel(backend="loky", **options)(here(task, sys.path, functions) for task in tasks)
     found: Iterable[tuple[Task, BlockData]] = results

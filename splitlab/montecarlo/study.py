@@ -5,8 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -17,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment, load_experiment
+from splitlab.montecarlo.cost import costs
 from splitlab.montecarlo.folder import (
     CONFIG,
     TIMING,
@@ -32,10 +32,12 @@ from splitlab.montecarlo.folder import (
     write_manifest,
 )
 from splitlab.montecarlo.names import with_functions_named
+from splitlab.montecarlo.optimality import optimality_frame
+from splitlab.montecarlo.optimality_config import OptimalityExperiment
 from splitlab.montecarlo.plan import refuse_absurd
-from splitlab.montecarlo.progress import reporter, tell
+from splitlab.montecarlo.progress import shown, tell
 from splitlab.montecarlo.provenance import provenance
-from splitlab.montecarlo.runner import compile_kernels, missing_work, run_missing
+from splitlab.montecarlo.runner import all_splitters, compile_kernels, missing_work, run_missing
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
 from splitlab.montecarlo.summary import IncompleteError, Summary, block_wins, cell_columns, summarise
 from splitlab.montecarlo.timing import (
@@ -73,9 +75,13 @@ class Results:
         Per cell: candidate tables drawn, rejected, and the number of rejections to be expected.
     timing : None
         Only experiments of kind timing have one.
+    optimality : pandas.DataFrame or None
+        Of kind optimality: the splitters against the optimum, or the best split known, see `optimality_frame`.
     """
 
-    def __init__(self, experiment: Experiment, store: Store, summary: Summary) -> None:
+    def __init__(
+        self, experiment: Experiment, store: Store, summary: Summary, optimality: pd.DataFrame | None = None
+    ) -> None:
         self.experiment = experiment
         self._store = store
         self.win_percentage: pd.DataFrame = summary.win_percentage
@@ -83,6 +89,7 @@ class Results:
         self.excess_histogram: pd.DataFrame = summary.excess_histogram
         self.draws: pd.DataFrame = summary.draws
         self.timing: pd.DataFrame | None = None
+        self.optimality = optimality
 
     def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:
         """Impurity of every run and splitter of a cell.
@@ -226,7 +233,7 @@ def _run_splits(
     if out is None:
         store: Store = MemoryStore()
         compute_missing(experiment, store, jobs, say)
-        return Results(experiment, store, summarise(experiment, store))
+        return _gathered(experiment, store, None, say)
     folder = Path(out)
     _make_way(folder, experiment, fresh, remark)
     with locked(folder):
@@ -235,10 +242,20 @@ def _run_splits(
         began = time.monotonic()
         with replay_named(folder):
             computed = compute_missing(experiment, store, jobs, say)
-        results = Results(experiment, store, summarise(experiment, store))
+        results = _gathered(experiment, store, folder, say)
         session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": round(time.monotonic() - began, 3)}
         write_manifest(folder, _manifest(results, session))
     return results
+
+
+def _gathered(
+    experiment: Experiment, store: Store, folder: Path | None, say: TextIO | None = None, *, measure: bool = True
+) -> Results:
+    """The numbers of stored runs; of kind optimality also the costs, which are measured where they are not stored."""
+    summary, optimality = summarise(experiment, store), None
+    if isinstance(experiment, OptimalityExperiment):
+        optimality = optimality_frame(experiment, store, costs(experiment, folder, say, measure))
+    return Results(experiment, store, summary, optimality)
 
 
 def _run_timing(
@@ -272,7 +289,7 @@ def _timed(experiment: TimingExperiment, say: TextIO | None) -> TimingResults:
         _remarks(say)(f"kernels compiled, or loaded from the cache, in {compiling:.1f} s, apart from all times")
     began, worked = time.monotonic(), time.thread_time()
     try:
-        with _shown(say, whole_work(experiment)) as progress:
+        with shown(say, whole_work(experiment)) as progress:
             frame = time_splitters(experiment, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("of an unfinished timing nothing is kept") from None
@@ -308,7 +325,7 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
         return _load_timing(experiment, Path(folder))
     store = open_store(Path(folder), experiment, _remarks(say))
     try:
-        return Results(experiment, store, summarise(experiment, store))
+        return _gathered(experiment, store, Path(folder), measure=False)
     except IncompleteError as error:
         if not (Path(folder) / "blocks").is_dir():
             raise ConfigError(f"{folder}: holds a summary only, without the runs behind it") from None
@@ -358,30 +375,18 @@ def compute_missing(experiment: Experiment, store: Store, jobs: int, say: TextIO
     work = missing_work(experiment, store)
     if not work.runs:
         return 0
-    began, fresh = time.monotonic(), uncompiled(experiment.splitters)
+    began, fresh = time.monotonic(), uncompiled(all_splitters(experiment))
     if fresh:
         _remarks(say)("compiling the kernels; this is done once and takes up to half a minute ...")
     compile_kernels(experiment)
     if fresh:
         _remarks(say)(f"kernels compiled in {time.monotonic() - began:.1f} s")
     try:
-        with _shown(say, work) as progress:
+        with shown(say, work) as progress:
             run_missing(experiment, store, jobs, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("finished blocks are kept, and the same command continues") from None
     return work.runs
-
-
-@contextmanager
-def _shown(say: TextIO | None, work: Any) -> Iterator[Any]:
-    if say is None:
-        yield lambda done: None
-        return
-    bar = reporter(work, say)
-    try:
-        yield bar
-    finally:
-        bar.close()
 
 
 def _manifest(results: Results, session: dict[str, Any]) -> dict[str, Any]:
@@ -391,5 +396,5 @@ def _manifest(results: Results, session: dict[str, Any]) -> dict[str, Any]:
         "draws": results.experiment.draws,
         "cells": results.draws.to_dict(orient="records"),
         **session,
-        **provenance(),
+        **(provenance() if results.optimality is None else timing_provenance()),
     }

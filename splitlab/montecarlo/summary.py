@@ -23,7 +23,7 @@ from scipy import stats
 
 from splitlab.montecarlo import histogram
 from splitlab.montecarlo.config import Cell, Experiment
-from splitlab.montecarlo.plan import BLOCK_RUNS, cell_blocks
+from splitlab.montecarlo.plan import BLOCK_RUNS, cell_blocks, rivals
 from splitlab.montecarlo.store import Column, Store, cut
 from splitlab.published import Published, load
 from splitlab.sampling import candidate_acceptance
@@ -127,11 +127,11 @@ def summarise(experiment: Experiment, store: Store) -> Summary:
         for cell, runs in experiment.cells:
             tallies = _tally(cell, runs, store, columns)
             for splitter, tally in zip(experiment.splitters, tallies, strict=True):
-                place = {"impurity": impurity, **_cell_fields(cell), "splitter": splitter, "runs": runs}
+                place = {"impurity": impurity, **cell_fields(cell), "splitter": splitter, "runs": runs}
                 printed = published.get(impurity, cell.n, cell.k, cell.max_count, splitter)
-                won.append({**place, **_win_fields(tally), "published": printed or ""})
+                won.append({**place, **win_fields(tally), "published": printed or ""})
                 if len(tallies) > 1:
-                    excess.append({**place, **_excess_fields(tally)})
+                    excess.append({**place, **excess_fields(tally)})
                     histograms.append(_histogram_rows(place, tally))
     return Summary(
         pd.DataFrame(won)[_WON], pd.DataFrame(excess, columns=_EXCESS), _joined(histograms), _draws(experiment, store)
@@ -149,23 +149,28 @@ def _tally(cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]) -> 
 
 
 def block_wins(experiment: Experiment, store: Store) -> pd.DataFrame:
-    """Wins in every block: integers by which another machine's run can be checked block by block."""
+    """Wins in every block: integers by which another machine's run can be checked block by block.
+
+    A reference that is a splitter, the optimum, is one of the rivals.
+    """
     rows = []
     for impurity in experiment.impurities:
-        columns = tuple((impurity, s) for s in experiment.splitters)
         for cell, runs in experiment.cells:
+            columns = tuple((impurity, s) for s in rivals(experiment, cell))
             for first, totals, impurities in cell_columns(cell, runs, store, columns):
                 counts = wins(impurities, totals).sum(axis=0).tolist()
-                place = {"impurity": impurity, **_cell_fields(cell), "block": first // BLOCK_RUNS, "runs": totals.size}
-                rows.append({**place, **dict(zip(experiment.splitters, counts, strict=True))})
+                place = {"impurity": impurity, **cell_fields(cell), "block": first // BLOCK_RUNS, "runs": totals.size}
+                rows.append({**place, **dict(zip(experiment.splitters, counts, strict=False))})
     return pd.DataFrame(rows)
 
 
-def _cell_fields(cell: Cell) -> dict[str, int]:
+def cell_fields(cell: Cell) -> dict[str, int]:
+    """The columns that say which cell it is."""
     return {"n": cell.n, "k": cell.k, "max_count": cell.max_count}
 
 
-def _win_fields(tally: Tally) -> dict[str, float]:
+def win_fields(tally: Tally) -> dict[str, float]:
+    """Wins, and their percentage with standard error and Wilson interval."""
     share = tally.wins / tally.runs
     interval = stats.binomtest(tally.wins, tally.runs).proportion_ci(0.95, method="wilson")
     return {
@@ -179,7 +184,8 @@ def _win_fields(tally: Tally) -> dict[str, float]:
     }
 
 
-def _excess_fields(tally: Tally) -> dict[str, float]:
+def excess_fields(tally: Tally) -> dict[str, float]:
+    """Mean with standard error, quantiles and maximum of the excess, and how many tables have none."""
     m = tally.bounded
     mean = tally.total / m if m else np.nan
     variance = max(0.0, (tally.squares - m * mean * mean) / (m - 1)) if m > 1 else np.nan
@@ -208,18 +214,9 @@ def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 _PLACE = ["impurity", "n", "k", "max_count", "splitter", "runs"]
-_WON = [
-    *_PLACE,
-    "wins",
-    "percent",
-    "standard_error",
-    "published",
-    "wilson_low",
-    "wilson_high",
-    "failures",
-    "first_failure",
-]
-_EXCESS = [*_PLACE, *_excess_fields(Tally())]
+_INTERVAL = ["wilson_low", "wilson_high"]
+_WON = [*_PLACE, "wins", "percent", "standard_error", "published", *_INTERVAL, "failures", "first_failure"]
+_EXCESS = [*_PLACE, *excess_fields(Tally())]
 
 
 def _draws(experiment: Experiment, store: Store) -> pd.DataFrame:
@@ -228,5 +225,5 @@ def _draws(experiment: Experiment, store: Store) -> pd.DataFrame:
     for cell, runs in experiment.cells:
         drawn = sum(int(store.load(block).drawn[: block.runs].sum()) for block in cell_blocks(cell, runs))
         expected = runs / candidate_acceptance(cell.n, cell.k, cell.max_count) - runs
-        rows.append({**_cell_fields(cell), "drawn": drawn, "rejected": drawn - runs, "expected_rejected": expected})
+        rows.append({**cell_fields(cell), "drawn": drawn, "rejected": drawn - runs, "expected_rejected": expected})
     return pd.DataFrame(rows)

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, sqrt
+from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import gammaln
 
 from splitlab.montecarlo.study import Results
 from splitlab.published import PAPER_RIVALS, PAPER_RUNS
@@ -105,6 +106,8 @@ def judge(results: Results) -> Verdict:
     experiment = results.experiment
     if results.timing is not None:
         return Verdict(False, True, "not judged: the published times are of another machine and another program")
+    if results.optimality is not None:
+        return Verdict(False, True, "not compared: nothing is published on how often the optimum is found")
     if experiment.published is None:
         return Verdict(False, True, "not compared: the config names no published numbers")
     compared = entries(results)
@@ -155,6 +158,18 @@ def holm_rejected(p_values: Sequence[float]) -> list[int]:
 
 
 def fisher(wins: int, runs: int, other_wins: int, other_runs: int) -> float:
-    """Fisher's exact p-value of two counts, two-sided."""
-    table = np.array([[wins, runs - wins], [other_wins, other_runs - other_wins]])
-    return float(stats.fisher_exact(table).pvalue)
+    """Fisher's exact p-value of two counts, two-sided: how likely a table as unlikely as this one is, its sums given.
+
+    scipy's own is right too, but takes 14 ms, and a verdict needs some 500 of them.
+    """
+    both, all_runs = wins + other_wins, runs + other_runs
+    possible = np.arange(max(0, both - other_runs), min(both, runs) + 1, dtype=float)
+    logs = -_log_factorials(possible, runs - possible, both - possible, other_runs - both + possible)
+    logs += _log_factorials(both, all_runs - both, runs, other_runs) - _log_factorials(all_runs)
+    chances = np.exp(logs)
+    return min(1.0, float(chances[chances <= chances[wins - int(possible[0])] * (1.0 + 1e-7)].sum()))
+
+
+def _log_factorials(*numbers: Any) -> Any:
+    """Sum of log x! over the numbers."""
+    return sum(gammaln(np.asarray(x) + 1.0) for x in numbers)

@@ -9,10 +9,12 @@ from typing import Any
 from splitlab.montecarlo.folder import MANIFEST
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.study import Results
-from splitlab.report import page, timing_table
+from splitlab.report import page
 from splitlab.report.compare import Verdict
 from splitlab.report.figures import figures_of, save
+from splitlab.report.optimality_table import optimality_tables
 from splitlab.report.style import Plot
+from splitlab.report.timing_table import timing_tables
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
@@ -28,9 +30,10 @@ def section(
 ) -> page.Section:
     """The section of an experiment of any kind."""
     manifest = manifest_of(folder)
-    if results.timing is None:
+    if results.experiment.kind == "splits":
         return page.experiment_section(results, verdict, plots, manifest, notes, title=title)
-    blocks: list[page.Block] = [*timing_table.timing_tables(results), *notes, *map(page.picture_of, plots)]
+    tables = timing_tables(results) if results.optimality is None else optimality_tables(results)
+    blocks: list[page.Block] = [*tables, *notes, *map(page.picture_of, plots)]
     blocks.append(page.Source("Config", results.experiment.to_yaml()))
     return page.Section(title, (*blocks, page.facts_of_manifest(manifest)))
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.study import Results
+from splitlab.report.optimality_plot import optimality_plots
 from splitlab.report.plots import diagonal_plot, excess_plots, pcext_plot, time_plots, win_plots
 from splitlab.report.style import Plot, styled
 
@@ -21,6 +22,7 @@ __all__ = [
     "excess_plots",
     "figures_of",
     "image",
+    "optimality_plots",
     "pcext_plot",
     "save",
     "time_plots",
@@ -42,11 +44,13 @@ def figures_of(results: Results) -> list[Plot]:
     Returns
     -------
     list of Plot
-        Time for kind timing; else win percentages, relative excess and, where numbers were published, the
-        comparison with them.
+        Time for kind timing, cost against success for kind optimality; else win percentages, relative excess and,
+        where numbers were published, the comparison with them.
     """
     if results.timing is not None:
         return time_plots(results.timing)
+    if results.optimality is not None:
+        return optimality_plots(results.optimality)
     frame = results.win_percentage
     compared = [plot for plot in (diagonal_plot(frame), pcext_plot(frame)) if plot is not None]
     return [*win_plots(frame), *excess_plots(results.excess_histogram), *compared]

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 LATEX = {
     "\\": r"\textbackslash{}",
     **{c: rf"\{c}" for c in "&%$#_{}"},
@@ -83,6 +86,17 @@ def _aligned(text: str, width: int, right: bool) -> str:
 
 def _escaped(text: str, special: dict[str, str]) -> str:
     return "".join(special.get(c, c) for c in text)
+
+
+def grid(table: NDArray[np.int64]) -> str:
+    """A contingency table, its values numbered."""
+    width = len(str(table.max())) + 1
+    return "\n".join(f"  {v:4d}:" + "".join(f"{count:{width}d}" for count in row) for v, row in enumerate(table)) + "\n"
+
+
+def value_numbers(side: NDArray[np.bool_]) -> str:
+    """The numbers of the values on a side."""
+    return " ".join(str(v) for v in np.flatnonzero(side))
 
 
 def round_half_up(value: Fraction | float | int, decimals: int = 1) -> str:

@@ -9,10 +9,10 @@ import numpy as np
 from splitlab.impurity import code, score
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment
 from splitlab.montecarlo.folder import open_store, stored_experiment
-from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, columns_of
+from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, columns_in, rivals
 from splitlab.montecarlo.runner import Task, draw, impurities_of
 from splitlab.montecarlo.summary import wins
-from splitlab.report.layout import Entry, Table
+from splitlab.report.layout import Entry, Table, grid, value_numbers
 from splitlab.sampling import AuthorsStream
 from splitlab.splitters import get, split_batch
 
@@ -27,15 +27,15 @@ def replay(folder: Path, n: int, k: int, max_count: int | None, run: int) -> str
     if not 0 <= run < runs:
         raise ConfigError(f"--run: {run} is out of range; {cell.label} in {folder} has runs 0 to {runs - 1}")
     table = draw(_task(experiment, cell, run)).tables
-    parts = [f"run {run} of {cell.label} in {folder} (values are numbered from 0)", _grid(table[0])]
-    parts += [_splits(table, impurity, experiment.splitters).as_text() for impurity in experiment.impurities]
+    parts = [f"run {run} of {cell.label} in {folder} (values are numbered from 0)", grid(table[0])]
+    parts += [_splits(table, impurity, rivals(experiment, cell)).as_text() for impurity in experiment.impurities]
     return "\n".join([*parts, _against_stored(experiment, folder, cell, run, table)])
 
 
 def _against_stored(experiment: Experiment, folder: Path, cell: Cell, run: int, table: np.ndarray) -> str:
     """Whether the folder holds these very impurities; ConfigError when it holds others."""
     number, at = divmod(run, BLOCK_RUNS)
-    columns = columns_of(experiment)
+    columns = columns_in(experiment, cell)
     block = Block(cell, number, at + 1)
     stored = open_store(folder, experiment).load(block)
     if stored.missing(block, columns):
@@ -68,11 +68,6 @@ def _task(experiment: Experiment, cell: Cell, run: int) -> Task:
     return Task(Item(Block(cell, block, at + 1), at, at + 1), (), experiment.seed, state)
 
 
-def _grid(table: np.ndarray) -> str:
-    width = len(str(table.max())) + 1
-    return "\n".join(f"  {v:4d}:" + "".join(f"{count:{width}d}" for count in row) for v, row in enumerate(table)) + "\n"
-
-
 def _splits(table: np.ndarray, impurity: str, names: tuple[str, ...]) -> Table:
     failures: list[dict[int, str]] = [{} for _ in names]
     masks = [split_batch(get(name), table, code(impurity), f) for name, f in zip(names, failures, strict=True)]
@@ -81,10 +76,6 @@ def _splits(table: np.ndarray, impurity: str, names: tuple[str, ...]) -> Table:
     won = wins(values, table.sum(axis=(1, 2)).astype(float))[0]
     rows = []
     for s, name in enumerate(names):
-        texts = ("failed", failures[s][0]) if failures[s] else (f"{values[0, s]:.9f}", _values(masks[s][0]))
+        texts = ("failed", failures[s][0]) if failures[s] else (f"{values[0, s]:.9f}", value_numbers(masks[s][0]))
         rows.append([Entry(name), Entry(texts[0], bool(won[s])), Entry(texts[1])])
     return Table(f"{impurity}: I(left) + I(right), winners marked", ["splitter", "impurity", "left side"], rows, 1)
-
-
-def _values(mask: np.ndarray) -> str:
-    return " ".join(str(v) for v in np.flatnonzero(mask))

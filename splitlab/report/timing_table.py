@@ -66,7 +66,7 @@ def _absolute_table(results: TimingResults, rows: Rows) -> Table:
     body = [
         [
             *_keys(results, cell),
-            *(Entry(_microseconds(rows[e, cell, s])) for s in experiment.splitters for e in engines),
+            *(Entry(microseconds(rows[e, cell, s])) for s in experiment.splitters for e in engines),
         ]
         for cell, _ in experiment.cells
     ]
@@ -126,7 +126,8 @@ def _ratio(row: dict[str, Any]) -> str:
     return text if row["trustworthy"] else text + UNTRUSTWORTHY
 
 
-def _microseconds(row: dict[str, Any]) -> str:
+def microseconds(row: dict[str, Any]) -> str:
+    """A time, to three significant digits."""
     places = decimals(row["microseconds"])
     return f"{Decimal(round_half_up(row['microseconds'], places)):,}"
 

@@ -2,6 +2,7 @@
 
 Numba compiles one function at a time in a process. So when several families are not in the cache yet, a second
 process compiles every other one of them meanwhile, into the same cache; what it does not manage, this one does.
+``python -m splitlab.splitters.warm`` does so for all splitters.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from splitlab._jit import PACKAGE, cache_folder
 from splitlab.impurity import score
-from splitlab.splitters.registry import Splitter, get, split_batch
+from splitlab.splitters.registry import Splitter, get, serving, split_batch
 
 
 def uncompiled(names: Iterable[str]) -> bool:
@@ -67,3 +68,7 @@ def _start(splitters: list[Splitter]) -> subprocess.Popen[bytes] | None:
         )
     except OSError:
         return None
+
+
+if __name__ == "__main__":
+    compile_all(serving(13, 3))

@@ -1,0 +1,31 @@
+"""How often each splitter finds the optimum, and at what cost. Run with ``make optimality``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from experiments.artefact import CONFIGS, RESULTS, options
+from splitlab.cli import DONE, guarded
+from splitlab.montecarlo.study import run
+from splitlab.report.figures import figures_of, save
+from splitlab.report.optimality_table import text_of, write_tables
+
+HEADING = "How often each splitter finds the optimum, and at what cost"
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run, write and print the study, and draw its figures."""
+    folder = args.out or RESULTS / "optimality"
+    results = run(CONFIGS / "optimality.yaml", runs=args.runs, jobs=args.jobs, out=folder, say=sys.stderr)
+    write_tables(results, folder)
+    for plot in figures_of(results):
+        save(plot, folder / "figures")
+    print(f"results in {folder}, cost against success in {folder / 'figures'}", file=sys.stderr, flush=True)
+    print(f"{HEADING}\n{'=' * len(HEADING)}\n")
+    print(text_of(results))
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(guarded("experiments.optimality", main, options("optimality", HEADING)))
