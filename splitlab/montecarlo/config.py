@@ -94,7 +94,7 @@ class Experiment:
     """
 
     name: str
-    kind: Literal["splits", "timing", "optimality"]
+    kind: Literal["splits", "timing", "optimality", "trees"]
     impurities: tuple[str, ...]
     splitters: tuple[str, ...]
     cells: tuple[tuple[Cell, int], ...]
@@ -227,11 +227,9 @@ class SplitsConfig(CommonConfig):
 def _kinds() -> dict[str, type[CommonConfig]]:
     from splitlab.montecarlo.optimality_config import OptimalityConfig  # built from the parts above
     from splitlab.montecarlo.timing_config import TimingConfig
+    from splitlab.montecarlo.trees_config import TreesConfig
 
-    return {"splits": SplitsConfig, "timing": TimingConfig, "optimality": OptimalityConfig}
-
-
-_LATER = ("trees",)
+    return {"splits": SplitsConfig, "timing": TimingConfig, "optimality": OptimalityConfig, "trees": TreesConfig}
 
 
 def load_experiment(
@@ -291,6 +289,9 @@ def _apply_runs(source: Source, runs: object) -> None:
     """Put `runs` into every grid entry, marked as coming from --runs."""
     given = read_python(runs, "--runs")
     place = replace(given.places[()], with_path=False)
+    if source.value.get("kind") == "trees":  # whose runs are trials
+        source.replace("trials", given)
+        source.places["trials",] = place
     grid = source.value.get("grid")
     for i, entry in enumerate(grid if isinstance(grid, list) else ()):
         if isinstance(entry, dict):
@@ -311,9 +312,7 @@ def _model_of_kind(source: Source) -> type[CommonConfig]:
     if isinstance(kind, str) and kind in kinds:
         return kinds[kind]
     written, available = source.place(("kind",)).written, f"available: {', '.join(kinds)}"
-    if kind in _LATER:
-        raise source.error(("kind",), f"kind {written} is not available in this version; {available}")
-    raise source.error(("kind",), f"{written} is not a kind; {did_you_mean(kind, (*kinds, *_LATER)) or available}")
+    raise source.error(("kind",), f"{written} is not a kind; {did_you_mean(kind, kinds) or available}")
 
 
 _PREDICATES = {  # of pydantic's own types of error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -164,6 +164,13 @@ def _renamed(folder: Path) -> Path:
             break
         backup = folder.with_name(f"{folder.name}.backup-{stamp}-{number}")
     return folder.rename(backup)
+
+
+def make_way(folder: Path, experiment: Experiment, fresh: bool, remark: Callable[[str], None]) -> None:
+    """Set old results aside if asked to; ConfigError if what is there cannot be continued."""
+    if fresh and (backup := set_aside(folder)):
+        remark(f"the old results are kept in {backup}")
+    check_continuation(folder, experiment)
 
 
 @contextmanager

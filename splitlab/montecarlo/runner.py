@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from splitlab.impurity import code, score
 from splitlab.montecarlo import lower_bound
-from splitlab.montecarlo.config import Cell, Experiment
+from splitlab.montecarlo.config import Cell, ConfigError, Experiment
 from splitlab.montecarlo.optimality_config import LOWER_BOUND
 from splitlab.montecarlo.plan import (
     BLOCK_RUNS,
@@ -70,6 +70,17 @@ class RunError(ValueError):
     def __str__(self) -> str:
         """What happened, and where."""
         return f"{self.args[0]} (cell {self.cell.label}, run {self.run})"
+
+
+def check_jobs(jobs: int | None) -> int:
+    """The number of workers; all processors that this process may use by default."""
+    if jobs is None:
+        return joblib.cpu_count()
+    if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer):
+        raise TypeError(f"jobs: {jobs!r} is not a whole number; write how many workers there shall be, at least 1")
+    if not 1 <= jobs <= 1024:
+        raise ConfigError(f"jobs: {jobs} is out of range; write a whole number from 1 to 1024")
+    return jobs
 
 
 @dataclass(frozen=True)

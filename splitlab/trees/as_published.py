@@ -17,6 +17,7 @@ from splitlab.impurity import code
 from splitlab.splitters import Splitter, get
 from splitlab.trees.criteria import Criterion
 from splitlab.trees.grouping import Grouping
+from splitlab.trees.protocol import IMPURITIES
 
 KERNELS = "splitlab.splitters.published_trees"
 SOURCE = "Laber, Molinaro, Pereira (ICML 2018), section 5: the published program"
@@ -49,7 +50,7 @@ def criterion(impurity: str, name: str) -> Criterion:
     """The weighted impurity as the program computes it for the splitter of that name."""
     from splitlab.splitters.published_trees import BITS, PRODUCTS, SHARES
 
-    if impurity not in ("gini", "entropy"):
+    if impurity not in IMPURITIES:
         raise ValueError(f"impurity: {impurity!r} is not in the published program, which has gini and entropy")
     sums = BITS if impurity == "entropy" else PRODUCTS if SPLITTERS[name][2] else SHARES
     return Criterion(

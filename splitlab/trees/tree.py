@@ -70,13 +70,25 @@ class Tree:
         return np.repeat(np.arange(self.node_count), self.n_branches)
 
     @property
-    def node_counts(self) -> Ints:
-        """Nodes of each tree, leaves included: (n_trees,)."""
+    def root(self) -> Ints:
+        """The root of the tree that each node belongs to."""
         root, parent = np.arange(self.node_count), self.parent
         for level in range(1, int(self.depth.max()) + 1):
             here = np.flatnonzero(self.depth == level)
             root[here] = root[parent[here - self.n_trees]]
-        return np.bincount(root, minlength=self.n_trees)
+        return root
+
+    @property
+    def node_counts(self) -> Ints:
+        """Nodes of each tree, leaves included: (n_trees,)."""
+        return np.bincount(self.root, minlength=self.n_trees)
+
+    @property
+    def depths(self) -> Ints:
+        """The depth of the deepest leaf of each tree: (n_trees,)."""
+        deepest = np.zeros(self.n_trees, np.int64)
+        np.maximum.at(deepest, self.root, self.depth)
+        return deepest
 
     @property
     def leaves(self) -> Bools:
