@@ -321,6 +321,7 @@ _PREDICATES = {  # of pydantic's own types of error
     "bool_type": "is neither true nor false",
     "list_type": "is not a list; write one entry per line, each beginning with '- '",
     "too_short": "has no items; at least one is needed",
+    "none_required": "does not go with this kind of experiment; leave it out",
     "model_type": "is not a mapping; write KEY: VALUE pairs",
     "literal_error": "is not possible here; write {expected}",
 }

@@ -82,7 +82,7 @@ class TreesConfig(CommonConfig):
     """`kind: trees` as written: decision trees grown with different splitters, cross-validated on data sets."""
 
     kind: Literal["trees"]
-    grid: list[Any] = Field(default_factory=list, max_length=0)
+    grid: None = None  # type: ignore[assignment]
     published: None = None
     datasets: Annotated[list[str], *one_or_more]
     impurities: Names = Field(default_factory=lambda: list(IMPURITIES))

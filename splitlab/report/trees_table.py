@@ -129,6 +129,8 @@ def better_worse(trials: pd.DataFrame, dataset: str) -> Counts:
     found: dict[tuple[str, str, str], list[int]] = {}
     for (impurity, _), group in _groups(trials, ["impurity", dataset]):
         wide = _wide(group, ["trial"])
+        if len(wide) < 2:
+            continue
         for method, rival in itertools.permutations(map(str, wide), 2):
             p = paired_t_test(wide[method], wide[rival]).p_value
             entry = found.setdefault((impurity, method, rival), [0, 0])

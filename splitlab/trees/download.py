@@ -72,7 +72,7 @@ def _download(url: str, part: Path, name: str, say: TextIO | None, stalled: floa
         arrived, whole = (have if resumed else 0), None if length is None else int(length) + (have if resumed else 0)
         bar = tqdm(desc=name, total=whole, initial=arrived, unit="B", unit_scale=True, file=say, disable=say is None)
         with part.open("ab" if resumed else "wb") as file, bar:
-            while block := answer.read(CHUNK):
+            while block := answer.read1(CHUNK):  # what is there, so that a stall loses nothing
                 file.write(block)
                 arrived += len(block)
                 bar.update(len(block))
