@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from splitlab import cli_trees
+
 if TYPE_CHECKING:
     from splitlab.montecarlo.study import Results
     from splitlab.report.compare import Verdict
@@ -50,8 +52,7 @@ def parser() -> Parser:
     check.add_argument("--ratio", type=float, help="the most times the optimum that it claims to reach")
     check.add_argument("--seed", type=whole, default=0, help="of the random tables (default: 0)")
     commands.add_parser("examples", help="show worked examples of splits and trees, step by step")
-    _add_data(commands)
-    _add_replay_tree(commands)
+    cli_trees.add(commands, whole)
     return top
 
 
@@ -109,30 +110,6 @@ def _add_adversary(commands: argparse._SubParsersAction[Parser]) -> None:
     adversary.add_argument("--max-count", type=whole, default=10_000, metavar="M", help="largest entry (10000)")
     out = Path("results") / "adversary"
     adversary.add_argument("--out", type=Path, default=out, metavar="DIR", help=f"for worst.jsonl (default: {out})")
-
-
-def _add_data(commands: argparse._SubParsersAction[Parser]) -> None:
-    data = commands.add_parser("data", help="the data sets of the tree study: list, check, fetch")
-    actions = data.add_subparsers(dest="action", required=True, metavar="ACTION")
-    for action, told in (
-        ("list", "show them, and where their files are"),
-        ("check", "verify the files that are there; 1 if one is missing or wrong"),
-        ("fetch", "download what is missing into --data or the cache"),
-    ):
-        each = actions.add_parser(action, help=told)
-        each.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: all)")
-        each.add_argument("--data", type=Path, metavar="DIR", help="folder of the files (default: SPLITLAB_DATA)")
-        each.add_argument("--catalogue", type=Path, metavar="FILE.yaml", help="description of your own data sets")
-
-
-def _add_replay_tree(commands: argparse._SubParsersAction[Parser]) -> None:
-    tree = commands.add_parser("replay-tree", help="where a tree parts from the one that ignores rounding, and why")
-    tree.add_argument("dir", type=Path, metavar="DIR", help="results folder of kind trees")
-    tree.add_argument("--dataset", required=True)
-    tree.add_argument("--impurity", required=True)
-    tree.add_argument("--splitter", required=True)
-    tree.add_argument("--trial", type=whole, required=True)
-    tree.add_argument("--fold", type=whole, default=1)
 
 
 def whole(text: str) -> int:
@@ -325,35 +302,9 @@ def examples_command(args: argparse.Namespace) -> int:
     return DONE
 
 
-def data_command(args: argparse.Namespace) -> int:
-    """List, check or fetch data sets."""
-    from splitlab.trees import datasets, download
-
-    known = datasets.catalogue(args.catalogue or datasets.standard_catalogue())
-    chosen = {one.name: one for one in datasets.chosen_sets(known, args.names or known)}
-    if args.action == "list":
-        print(download.list_text(chosen, args.data))
-        return DONE
-    if args.action == "fetch":
-        for one in chosen.values():
-            print(datasets.located(one, args.data) or download.fetch(one, args.data, sys.stderr))
-        return DONE
-    checked = [download.check_text(one, args.data) for one in chosen.values()]
-    print("\n".join(line for _, line in checked))
-    return DONE if all(right for right, _ in checked) else DIFFERS
-
-
-def replay_tree_command(args: argparse.Namespace) -> int:
-    """Show where a tree parts from its like."""
-    from splitlab.report.replay_tree import replay_tree
-
-    print(replay_tree(args.dir, args.dataset, (args.impurity, args.splitter), args.trial, args.fold))
-    return DONE
-
-
 COMMANDS = {
-    "data": data_command,
-    "replay-tree": replay_tree_command,
+    "data": lambda args: DONE if cli_trees.data_command(args) else DIFFERS,
+    "replay-tree": lambda args: DONE if cli_trees.replay_tree_command(args) else DIFFERS,
     "run": run_command,
     "report": report_command,
     "compare": compare_command,

@@ -24,7 +24,7 @@ ROOMS = [
     {"montecarlo", "trees"},
     {"adversary"},
     {"report"},
-    {"cli"},
+    {"cli", "cli_trees"},
 ]
 
 
