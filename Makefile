@@ -5,11 +5,12 @@ READY  := $(VENV)/.ready
 RUNS   ?=
 JOBS   ?=
 CONFIG ?=
+DATA   ?=
 SECONDS ?=
 OPTIONS = $(if $(RUNS),--runs $(RUNS)) $(if $(JOBS),--jobs $(JOBS))
 
 .DEFAULT_GOAL := help
-.PHONY: help env table1 table1-corrected table2 table2-corrected table3 excess optimality adversary worst-tables replay run reference test test-slow lint bench clean
+.PHONY: help env table1 table1-corrected table2 table2-corrected table3 excess table4 table4-corrected optimality adversary worst-tables replay run reference test test-slow lint bench clean
 
 help:  ## list the targets
 	@echo "usage: make TARGET [RUNS=500] [JOBS=1]"
@@ -45,6 +46,12 @@ adversary: $(READY)  ## worst cases: tables on which splitters are far from the 
 worst-tables: $(READY)  ## take what make adversary found into the committed list of worst tables, and the README
 	@$(PY) -m scripts.worst_tables results/adversary
 	@$(PY) -m scripts.readme
+table4: $(READY)  ## Table 4: decision trees on real data, as published; DATA=DIR names the folder of the data
+	@$(if $(DATA),SPLITLAB_DATA="$(DATA)") $(PY) -m experiments.table4 $(OPTIONS)
+
+table4-corrected: $(READY)  ## Table 4 with the splitters as they are defined
+	@$(if $(DATA),SPLITLAB_DATA="$(DATA)") $(PY) -m experiments.table4_corrected $(OPTIONS)
+
 optimality: $(READY)  ## how often each splitter finds the optimum, and at what cost
 	@$(PY) -m experiments.optimality $(OPTIONS)
 

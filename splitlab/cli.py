@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from splitlab import cli_trees
 from splitlab.options import DIFFERS, DONE, INTERRUPTED, WRONG_INPUT, Parser, add_run_options, parser, whole
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def report_command(args: argparse.Namespace) -> int:
 
     results = load_results(args.dir, sys.stderr)
     verdict = _write_and_print(results, args.dir)
+    if results.trees is not None:  # its diagrams are written with its tables
+        return DONE
     write_document(results, args.dir, verdict)
     print(f"figures in {args.dir / 'figures'}, one page in {args.dir / 'report.html'}", file=sys.stderr)
     return DONE
@@ -59,9 +62,14 @@ def report_command(args: argparse.Namespace) -> int:
 
 def _write_and_print(results: Results, folder: Path) -> Verdict:
     """Write the tables of an experiment, of whatever kind, into its folder, and print them; the verdict on them."""
-    from splitlab.report import compare, optimality_table, tables, timing_table
+    from splitlab.montecarlo.trees_study import TreesResults
+    from splitlab.report import compare, optimality_table, tables, timing_table, trees_table
 
     verdict = compare.judge(results)
+    if isinstance(results, TreesResults):
+        trees_table.write_tables(results, folder)
+        print(trees_table.text_of(results))
+        return verdict
     if results.timing is not None:
         timing_table.write_tables(results, folder)
         print(timing_table.text_of(results))
@@ -239,6 +247,8 @@ def _import_named(names: dict[str, str], allowed: bool = True) -> None:
 
 
 COMMANDS = {
+    "data": lambda args: DONE if cli_trees.data_command(args) else DIFFERS,
+    "replay-tree": lambda args: DONE if cli_trees.replay_tree_command(args) else DIFFERS,
     "run": run_command,
     "report": report_command,
     "compare": compare_command,

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any, NoReturn
 
+from splitlab import cli_trees
+
 DONE, DIFFERS, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -43,6 +45,7 @@ def parser() -> Parser:
     check.add_argument("--ratio", type=float, help="the most times the optimum that it claims to reach")
     check.add_argument("--seed", type=whole, default=0, help="of the random tables (default: 0)")
     commands.add_parser("examples", help="show worked examples of splits and trees, step by step")
+    cli_trees.add(commands, whole)
     return top
 
 

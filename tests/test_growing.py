@@ -309,7 +309,7 @@ def test_an_empty_side_is_no_split(side: int) -> None:
     data = examples(5, 100, 2, 2)
     nominal = Examples(data.x[:, 1:], data.nominal[1:], data.y, 2)
 
-    def lazily(tables: np.ndarray) -> np.ndarray:
+    def lazily(tables: np.ndarray, values: np.ndarray) -> np.ndarray:
         return np.full(tables.shape[:2], side)
 
     how = growth()

@@ -95,7 +95,7 @@ def test_scaling_all_counts_scales_the_impurity(name: str, kind: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", EVERYWHERE)
+@pytest.mark.parametrize("name", [n for n in EVERYWHERE if n != "sliq_ext_prefix"])  # goes by the order of the rows
 def test_permuting_rows_and_columns_of_tie_free_tables(name: str, kind: int) -> None:
     tables = random_tables(8, 10, 4, 10**6, 50)
     rng = np.random.default_rng(0)

@@ -24,7 +24,7 @@ ROOMS = [
     {"montecarlo", "trees"},
     {"adversary"},
     {"report"},
-    {"options"},
+    {"options", "cli_trees"},
     {"cli", "__main__"},
 ]
 

@@ -93,7 +93,7 @@ class Experiment:
     """
 
     name: str
-    kind: Literal["splits", "timing", "optimality"]
+    kind: Literal["splits", "timing", "optimality", "trees"]
     impurities: tuple[str, ...]
     splitters: tuple[str, ...]
     cells: tuple[tuple[Cell, int], ...]
@@ -212,11 +212,9 @@ def _kinds() -> dict[str, type[CommonConfig]]:
     from splitlab.montecarlo.optimality_config import OptimalityConfig  # built from the parts above
     from splitlab.montecarlo.splits_config import SplitsConfig
     from splitlab.montecarlo.timing_config import TimingConfig
+    from splitlab.montecarlo.trees_config import TreesConfig
 
-    return {"splits": SplitsConfig, "timing": TimingConfig, "optimality": OptimalityConfig}
-
-
-_LATER = ("trees",)
+    return {"splits": SplitsConfig, "timing": TimingConfig, "optimality": OptimalityConfig, "trees": TreesConfig}
 
 
 def load_experiment(
@@ -275,6 +273,9 @@ def _apply_runs(source: Source, runs: object) -> None:
     """Put `runs` into every grid entry, marked as coming from --runs."""
     given = read_python(runs, "--runs")
     place = replace(given.places[()], with_path=False)
+    if source.value.get("kind") == "trees":  # whose runs are trials
+        source.replace("trials", given)
+        source.places["trials",] = place
     grid = source.value.get("grid")
     for i, entry in enumerate(grid if isinstance(grid, list) else ()):
         if isinstance(entry, dict):
@@ -298,9 +299,7 @@ def _model_of_kind(source: Source) -> type[CommonConfig]:
     if isinstance(kind, str) and kind in kinds:
         return kinds[kind]
     written, available = source.place(("kind",)).written, f"available: {', '.join(kinds)}"
-    if kind in _LATER:
-        raise source.error(("kind",), f"kind {written} is not available in this version; {available}")
-    raise source.error(("kind",), f"{written} is not a kind; {did_you_mean(kind, (*kinds, *_LATER)) or available}")
+    raise source.error(("kind",), f"{written} is not a kind; {did_you_mean(kind, kinds) or available}")
 
 
 _PREDICATES = {  # of pydantic's own types of error
@@ -309,6 +308,7 @@ _PREDICATES = {  # of pydantic's own types of error
     "bool_type": "is neither true nor false",
     "list_type": "is not a list; write one entry per line, each beginning with '- '",
     "too_short": "has no items; at least one is needed",
+    "none_required": "does not go with this kind of experiment; leave it out",
     "model_type": "is not a mapping; write KEY: VALUE pairs",
     "literal_error": "is not possible here; write {expected}",
 }

@@ -256,6 +256,13 @@ def _renamed(folder: Path) -> Path:
     return folder.rename(backup)
 
 
+def make_way(folder: Path, experiment: Experiment, fresh: bool, remark: Callable[[str], None]) -> None:
+    """Set old results aside if asked to; ConfigError if what is there cannot be continued."""
+    if fresh and (backup := set_aside(folder)):
+        remark(f"the old results are kept in {backup}")
+    check_continuation(folder, experiment, remark)
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold the folder for one run at a time; the system lets go of the lock when a process ends, however it does."""

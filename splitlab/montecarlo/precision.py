@@ -68,8 +68,8 @@ def plan(
     Raises ConfigError when the half-width or the pilot makes no sense, or a cell cannot be run at all.
     """
     place = experiment.source or "config"
-    if experiment.kind == "timing":
-        raise ConfigError(f"{place}: is of kind timing, which has no percentages to plan for")
+    if experiment.kind not in ("splits", "optimality"):
+        raise ConfigError(f"{place}: is of kind {experiment.kind}, which has no percentages to plan for")
     if not 0.001 <= half_width <= 50.0:
         raise ConfigError(
             f"--half-width: {half_width:g} is out of range; write percentage points, above 0 and up to 50"

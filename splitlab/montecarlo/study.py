@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,19 +12,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from splitlab.montecarlo.config import Cell, ConfigError, Experiment, load_experiment
+from splitlab.montecarlo.config import ConfigError, Experiment, load_experiment
 from splitlab.montecarlo.cost import costs
 from splitlab.montecarlo.folder import (
     CONFIG,
     TIMING,
-    check_continuation,
     earlier_sessions,
     failures_explained,
     has_times,
     locked,
+    make_way,
     open_store,
     own_code,
-    set_aside,
     stored_experiment,
     stored_times,
     timing_provenance,
@@ -39,10 +37,11 @@ from splitlab.montecarlo.plan import refuse_absurd
 from splitlab.montecarlo.progress import shown, tell
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.published_source import kept_published, with_published_located
+from splitlab.montecarlo.results import Results
 from splitlab.montecarlo.runner import all_splitters, check_jobs, compile_kernels, missing_work, run_missing
 from splitlab.montecarlo.seal import check_file
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
-from splitlab.montecarlo.summary import IncompleteError, Summary, block_wins, cell_columns, summarise
+from splitlab.montecarlo.summary import IncompleteError, Summary, summarise
 from splitlab.montecarlo.timing import (
     check_rows,
     compile_seconds,
@@ -52,85 +51,9 @@ from splitlab.montecarlo.timing import (
     with_published,
 )
 from splitlab.montecarlo.timing_config import TimingExperiment
+from splitlab.montecarlo.trees_config import TreesExperiment
+from splitlab.montecarlo.trees_study import load_trees, run_trees
 from splitlab.splitters.warm import uncompiled
-
-
-class Results:
-    """The numbers of an experiment.
-
-    Attributes
-    ----------
-    experiment : Experiment
-        What was run.
-    win_percentage : pandas.DataFrame
-        One row per impurity, cell and splitter: runs, wins, percent, standard_error, published (as
-        printed, empty if there is none), wilson_low, wilson_high, failures, first_failure; then the same with ties
-        shared (``wins_shared``, ...) and with wins alone (``wins_strict``, ...).
-    paired_differences : pandas.DataFrame
-        One row per impurity, cell and two splitters: differences of their percentages and of their impurities, with
-        the standard errors that these have on the same tables; see `paired`.
-    relative_excess : pandas.DataFrame
-        One row per impurity, cell and splitter, in percent: mean, standard_error, median, p95, p99, maximum and
-        the run where it happened, and the number of unbounded tables. No rows for a single splitter.
-    excess_histogram : pandas.DataFrame
-        The distribution behind: per impurity, cell and splitter, how many tables have which excess (the centre of a
-        bin of the fixed histogram, in percent).
-    draws : pandas.DataFrame
-        Per cell: candidate tables drawn, rejected, and the number of rejections to be expected.
-    timing : None
-        Only experiments of kind timing have one.
-    optimality : pandas.DataFrame or None
-        Of kind optimality: the splitters against the optimum, or the best split known, see `optimality_frame`.
-    """
-
-    def __init__(
-        self, experiment: Experiment, store: Store, summary: Summary, optimality: pd.DataFrame | None = None
-    ) -> None:
-        self.experiment = experiment
-        self._store = store
-        self.win_percentage: pd.DataFrame = summary.win_percentage
-        self.relative_excess: pd.DataFrame = summary.relative_excess
-        self.excess_histogram: pd.DataFrame = summary.excess_histogram
-        self.paired_differences: pd.DataFrame = summary.paired_differences
-        self.draws: pd.DataFrame = summary.draws
-        self.timing: pd.DataFrame | None = None
-        self.optimality = optimality
-
-    def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:
-        """Impurity of every run and splitter of a cell.
-
-        Parameters
-        ----------
-        n, k, max_count : int
-            The cell.
-        impurity : str
-            One of the experiment's impurities.
-
-        Returns
-        -------
-        array of float64, shape (runs, splitters)
-            I(u_L) + I(u_R), splitters in the order of the config.
-
-        Raises
-        ------
-        ValueError
-            The experiment has no such cell or impurity.
-        TypeError
-            n, k or max_count is not a whole number.
-        """
-        cell, runs = Cell(*map(operator.index, (n, k, max_count))), dict(self.experiment.cells)
-        if cell not in runs:
-            raise ValueError(f"cell {cell.label} is not in this experiment; it has {_cells(self.experiment)}")
-        if impurity not in self.experiment.impurities:
-            raise ValueError(f"impurity {impurity!r} is not in this experiment; it has {self.experiment.impurities}")
-        if not self.experiment.keep_runs:
-            raise ValueError(f"{self.experiment.name} has keep_runs: false; there are no single runs, only their sums")
-        columns = tuple((impurity, s) for s in self.experiment.splitters)
-        return np.concatenate([part for _, _, part in cell_columns(cell, runs[cell], self._store, columns)])
-
-    def block_wins(self) -> pd.DataFrame:
-        """Wins per block of 1,000 runs: impurity, n, k, max_count, block, runs, and a column per splitter."""
-        return block_wins(self.experiment, self._store)
 
 
 class TimingResults(Results):
@@ -160,11 +83,6 @@ class TimingResults(Results):
     def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:
         """A timing keeps no impurities: ValueError."""
         raise ValueError(f"{self.experiment.name} is of kind timing, which keeps no impurities; run it as kind splits")
-
-
-def _cells(experiment: Experiment) -> str:
-    labels = [cell.label for cell, _ in experiment.cells]
-    return ", ".join(labels if len(labels) <= 12 else [*labels[:11], "..."])
 
 
 def run(
@@ -222,14 +140,9 @@ def run(
         experiment = with_published_located(load_experiment(named, runs=runs, overrides=overrides))
     if isinstance(experiment, TimingExperiment):
         return _run_timing(experiment, jobs, out, fresh, say)
+    if isinstance(experiment, TreesExperiment):
+        return run_trees(experiment, check_jobs(jobs), out, fresh, say)
     return _run_splits(experiment, check_jobs(jobs), out, fresh, say)
-
-
-def _make_way(folder: Path, experiment: Experiment, fresh: bool, remark: Callable[[str], None]) -> None:
-    """Set old results aside if asked to; ConfigError if what is there cannot be continued."""
-    if fresh and (backup := set_aside(folder)):
-        remark(f"the old results are kept in {backup}")
-    check_continuation(folder, experiment, remark)
 
 
 def _run_splits(
@@ -243,7 +156,7 @@ def _run_splits(
             compute_missing(experiment, store, jobs, say)
         return _gathered(experiment, store, None, say)
     folder = Path(out)
-    _make_way(folder, experiment, fresh, remark)
+    make_way(folder, experiment, fresh, remark)
     with locked(folder):
         earlier, kept = earlier_sessions(folder, remark), kept_published(experiment, folder)
         write_config(folder, kept[0])
@@ -278,7 +191,7 @@ def _run_timing(
     if out is None:
         return _timed(experiment, say)
     folder = Path(out)
-    _make_way(folder, experiment, fresh, remark)
+    make_way(folder, experiment, fresh, remark)
     with locked(folder):
         if has_times(folder, experiment):
             remark(f"{folder} holds these times already; they are shown, and nothing is timed anew (--fresh does)")
@@ -335,6 +248,8 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
     experiment = with_published_located(stored_experiment(Path(folder)))
     if isinstance(experiment, TimingExperiment):
         return _load_timing(experiment, Path(folder))
+    if isinstance(experiment, TreesExperiment):
+        return load_trees(experiment, Path(folder), _remarks(say))
     store = open_store(Path(folder), experiment, _remarks(say), imported=False)
     try:
         return _gathered(experiment, store, Path(folder), measure=False)

@@ -167,6 +167,15 @@ CATALOGUE: tuple[Splitter, ...] = (
         nanoseconds=_sliq,
     ),
     Splitter(
+        name="sliq_ext_prefix",
+        title="SLIQext, prefixes",
+        guarantee="none",
+        cost="nk",
+        source=f"{PAPER}, section 5: what the tree study's program ran as SLIQext",
+        kernel_path="splitlab.splitters.sliq_prefix:sliq_ext_prefix",
+        nanoseconds=lambda n, k: 30.0 + 3.0 * n * k,
+    ),
+    Splitter(
         name="ova",
         title="OvA",
         guarantee=f"{LCA_RATIOS}; never worse than LCA",

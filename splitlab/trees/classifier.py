@@ -147,13 +147,20 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, labels = self._labels(y, len(columns[0]))
         growth = self._growth(len(labels), len(columns))
         self.encoding_ = Encoding.of(columns, getattr(self, "feature_names_in_", None), self.nominal)
-        n_values = [len(c) for c in self.encoding_.categories if c is not None and len(c) > 1]
-        if len(self.classes_) > 1:
-            growth.grouping.refuse_hopeless(n_values, len(self.classes_))
+        self._refuse_hopeless(growth.grouping)
         x = self.encoding_.matrix(columns)
         tree = grow(Examples(x, self.encoding_.nominal, labels, len(self.classes_)), growth)
         self.tree_ = tree.pruned() if self.prune else tree
         return self
+
+    def _refuse_hopeless(self, grouping: Grouping) -> None:
+        """ValueError naming the first column whose tables the splitter would not serve; those of nodes are smaller."""
+        for name, categories in zip(self.encoding_.names, self.encoding_.categories, strict=True):
+            if categories is not None and len(categories) > 1 and len(self.classes_) > 1:
+                try:
+                    grouping.refuse_hopeless([len(categories)], len(self.classes_))
+                except ValueError as error:
+                    raise ValueError(f"column {name!r}: {error}") from None
 
     @staticmethod
     def _labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Ints]:

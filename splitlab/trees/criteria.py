@@ -68,6 +68,8 @@ class Criterion:
         Whether the criterion is the gain of its impurity: then minimising that impurity is all there is to do.
     binary : bool
         Whether it is defined for two branches only.
+    same : float
+        Values that differ by no more are equally good; relative above 1.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Criterion:
     tie: str = ""
     is_gain: bool = False
     binary: bool = False
+    same: float = SAME
 
     def __call__(self, table: ArrayLike) -> float:
         """The value for one table; see `checked` for what is a table."""
@@ -296,7 +299,7 @@ def get(criterion: str | Criterion) -> Criterion:
         raise ValueError(f"criterion: {criterion!r} is not known; {hint}") from None
 
 
-def first_best(keys: Floats, group: Ints) -> Ints:
+def first_best(keys: Floats, group: Ints, same: float = SAME) -> Ints:
     """For each group of candidates the place of the first best one.
 
     Parameters
@@ -305,11 +308,13 @@ def first_best(keys: Floats, group: Ints) -> Ints:
         As `Criterion.keys` gives them: row 0 decides, later rows decide between equals; -inf is no candidate.
     group : int64 (m,)
         The group of every candidate, ascending.
+    same : float
+        As `Criterion.same`.
 
     Returns
     -------
     int64
-        One place per group that has a candidate, ascending; equal is what differs by at most `SAME`.
+        One place per group that has a candidate, ascending; equal is what differs by at most ``same``.
     """
     places = np.flatnonzero(keys[0] > -inf)
     for key in keys:
@@ -318,7 +323,7 @@ def first_best(keys: Floats, group: Ints) -> Ints:
         values, groups = key[places], group[places]
         starts = np.flatnonzero(np.diff(groups, prepend=-1))
         best = np.maximum.reduceat(values, starts)
-        noise = SAME * np.maximum(1.0, np.abs(best))
+        noise = same * np.maximum(1.0, np.abs(best))
         places = places[values >= np.repeat(best - noise, np.diff(starts, append=len(values)))]
     return places[np.flatnonzero(np.diff(group[places], prepend=-1))]
 

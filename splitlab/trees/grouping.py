@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from splitlab._jit import Bools, Ints
+from splitlab._jit import Bools, Floats, Ints
 from splitlab.impurity import code
 from splitlab.splitters import Splitter, get, refuse_hopeless, split_batch
 from splitlab.trees.criteria import Criterion
@@ -58,8 +58,11 @@ class Grouping:
         """The splitter that minimises an impurity."""
         return self.splitter if isinstance(self.splitter, Splitter) else get(self.splitter)
 
-    def __call__(self, tables: Ints) -> Ints:
-        """Branches int64 (g, n), 0 for the left side, of the values of tables int64 (g, n, k)."""
+    def __call__(self, tables: Ints, values: Floats | None = None) -> Ints:
+        """Branches int64 (g, n), 0 for the left side, of the values of tables int64 (g, n, k).
+
+        The codes of the values (g, n), ascending, are of no use here, but may be to a subclass.
+        """
         if self.splitter == MULTIWAY:
             return np.broadcast_to(np.arange(tables.shape[1]), tables.shape[:2])
         return 1 - self._left(tables).astype(np.int64)

@@ -36,12 +36,17 @@ NOISE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Training examples: x float64 (n, p), NaN missing; which columns are nominal (p,); classes y int (n,) below k."""
+    """Training examples: x float64 (n, p), NaN missing; which columns are nominal (p,); classes y int (n,) below k.
+
+    Several trees can be grown together: ``tree`` (n,) then says which one, 0, 1, ..., an example is for. It makes no
+    difference to them, but the passes over arrays are shared.
+    """
 
     x: Floats
     nominal: Bools
     y: Ints
     k: int
+    tree: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +87,7 @@ class Growth:
 
 
 def grow(examples: Examples, growth: Growth) -> Tree:
-    """Grow a tree."""
+    """Grow a tree; or several, whose roots are the first nodes of the result."""
     front = _Front.root(examples, growth)
     levels = []
     while True:
@@ -104,13 +109,16 @@ class _Front:
 
     @classmethod
     def root(cls, examples: Examples, growth: Growth) -> _Front:
-        counts = np.bincount(examples.y, minlength=examples.k)[None]
-        is_open = bool(cls.open(counts, 0, growth)[0])
+        k, tree = examples.k, np.zeros_like(examples.y) if examples.tree is None else examples.tree
+        m = int(tree.max()) + 1
+        counts = np.bincount(tree * k + examples.y, minlength=m * k).reshape(m, k)
+        node = np.where(cls.open(counts, 0, growth)[tree], tree, LEAF).astype(np.int32)
         rows = []
         for column in examples.x.T:
-            order = np.argsort(column, kind="stable").astype(np.int32)  # NaN comes last
-            rows.append(order[: len(order) - np.isnan(column).sum() if is_open else 0])
-        return cls(0, counts, np.full(len(examples.y), 0 if is_open else LEAF, np.int32), rows)
+            order = np.argsort(column, kind="stable").astype(np.int32)
+            order = order[(node[order] >= 0) & ~np.isnan(column[order])]
+            rows.append(order[np.argsort(node[order], kind="stable")])
+        return cls(0, counts, node, rows)
 
     @staticmethod
     def open(counts: Ints, depth: int, growth: Growth) -> Bools:
@@ -256,7 +264,7 @@ def _best_columns(keys: Floats, growth: Growth) -> Ints:
     if growth.max_features is not None:
         valid = keys[0] > -inf
         keys = np.where(valid & (valid.cumsum(1) <= growth.max_features), keys, -inf)
-    best = first_best(keys.reshape(c, -1), np.repeat(np.arange(m), p))
+    best = first_best(keys.reshape(c, -1), np.repeat(np.arange(m), p), growth.criterion.same)
     chosen = np.full(m, LEAF)
     chosen[best // p] = order.reshape(-1)[best]
     return chosen

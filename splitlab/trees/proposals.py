@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 from splitlab._jit import Bools, Floats, Ints
 from splitlab.trees.criteria import Criterion, first_best
 
+Group = Callable[[Ints, Floats], Ints]
+
 # So many counts are handed to a criterion at once; its temporary arrays stay in the processor's cache.
 CHUNK = 1 << 17
 
@@ -147,7 +149,7 @@ def numeric(values: Values, totals: Ints, criterion: Criterion, min_leaf: int) -
     places = boundaries(values, convex)
     thresholds = _Thresholds(below, before, known, missing, criterion, min_leaf)
     keys = thresholds.judge(places, values.node[places])
-    best = places[first_best(keys, values.node[places])]
+    best = places[first_best(keys, values.node[places], criterion.same)]
     node = values.node[best]
     found.enter(node, thresholds.tables(best, node), thresholds.default(best, node), criterion, min_leaf)
     found.threshold[node] = midpoint(values.value[best], values.value[best + 1])
@@ -192,7 +194,12 @@ class _Thresholds:
 
 
 def nominal(
-    values: Values, totals: Ints, criterion: Criterion, group: Callable[[Ints], Ints], min_leaf: int, usable: Bools
+    values: Values,
+    totals: Ints,
+    criterion: Criterion,
+    group: Callable[[Ints, Floats], Ints],
+    min_leaf: int,
+    usable: Bools,
 ) -> Proposals:
     """The split of each node of ``usable`` (m,) that ``group`` makes of its values.
 
@@ -201,8 +208,8 @@ def nominal(
     values, totals, criterion, min_leaf
         As for `numeric`.
     group : callable
-        Contingency tables int64 (g, n, k), n and k >= 2, without zero rows or columns -> branches int64 (g, n). Where
-        it leaves a branch empty there is no split.
+        Contingency tables int64 (g, n, k), n and k >= 2, without zero rows or columns, and the values of their rows
+        (g, n) -> branches int64 (g, n). Where it leaves a branch empty there is no split.
     usable : bool (m,)
         The nodes that may be split at all.
     """
@@ -219,7 +226,8 @@ def nominal(
         which = chosen[same]
         rows = starts[which][:, None] + np.arange(lengths[which[0]])
         columns = np.nonzero(known[which])[1].reshape(len(which), -1)
-        branch[rows] = group(np.ascontiguousarray(values.counts[rows[:, :, None], columns[:, None, :]]))
+        tables = np.ascontiguousarray(values.counts[rows[:, :, None], columns[:, None, :]])
+        branch[rows] = group(tables, values.value[rows])
     n_branches = np.maximum.reduceat(branch, starts)[chosen] + 1
     chosen, n_branches = chosen[n_branches > 1], n_branches[n_branches > 1]  # a splitter of one's own may refuse
     for same in _alike(n_branches, n_branches):

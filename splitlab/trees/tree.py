@@ -1,6 +1,7 @@
 """A grown tree as flat arrays: how examples find their way through it, and how it is pruned.
 
-Nodes are numbered level by level, so that children come after their parents and side by side. An example is a row of a
+Nodes are numbered level by level, so that children come after their parents and side by side. Trees that were grown
+together are one `Tree` whose first nodes are their roots. An example is a row of a
 float64 matrix: numbers as they are, nominal values as the codes of their categories, NaN for what is not known.
 Nothing here recurses; one step moves all examples by one level.
 """
@@ -59,6 +60,37 @@ class Tree:
         return len(self.feature)
 
     @property
+    def n_trees(self) -> int:
+        """Trees that were grown together: the nodes of depth 0."""
+        return int((self.depth == 0).sum())
+
+    @property
+    def parent(self) -> Ints:
+        """The parent of every node but the roots: entry i is that of node ``n_trees + i``, as children are in order."""
+        return np.repeat(np.arange(self.node_count), self.n_branches)
+
+    @property
+    def root(self) -> Ints:
+        """The root of the tree that each node belongs to."""
+        root, parent = np.arange(self.node_count), self.parent
+        for level in range(1, int(self.depth.max()) + 1):
+            here = np.flatnonzero(self.depth == level)
+            root[here] = root[parent[here - self.n_trees]]
+        return root
+
+    @property
+    def node_counts(self) -> Ints:
+        """Nodes of each tree, leaves included: (n_trees,)."""
+        return np.bincount(self.root, minlength=self.n_trees)
+
+    @property
+    def depths(self) -> Ints:
+        """The depth of the deepest leaf of each tree: (n_trees,)."""
+        deepest = np.zeros(self.n_trees, np.int64)
+        np.maximum.at(deepest, self.root, self.depth)
+        return deepest
+
+    @property
     def leaves(self) -> Bools:
         """Which nodes are leaves."""
         return self.feature == LEAF
@@ -85,12 +117,13 @@ class Tree:
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(known & (x < width) & (keys[place] == wanted), self.value_branch[place], -1)
 
-    def steps(self, x: Floats, stop_at_unseen: bool = False) -> Iterator[tuple[Ints, Ints]]:
+    def steps(self, x: Floats, stop_at_unseen: bool = False, root: Ints | None = None) -> Iterator[tuple[Ints, Ints]]:
         """Walk all rows of x from the root: after each step the rows still on their way, and their nodes.
 
-        A missing or unseen value goes to the default branch, or ends the walk there (``stop_at_unseen``).
+        A missing or unseen value goes to the default branch, or ends the walk there (``stop_at_unseen``). Of several
+        trees the one whose root is named is walked through.
         """
-        rows, node = np.arange(len(x)), np.zeros(len(x), np.int64)
+        rows, node = np.arange(len(x)), np.zeros(len(x), np.int64) if root is None else root
         while len(rows):
             yield rows, node
             inner = ~self.leaves[node]
@@ -100,10 +133,10 @@ class Tree:
                 rows, node, branch = rows[branch >= 0], node[branch >= 0], branch[branch >= 0]
             node = self.first_child[node] + np.where(branch >= 0, branch, self.default[node])
 
-    def apply(self, x: Floats, stop_at_unseen: bool = False) -> Ints:
+    def apply(self, x: Floats, stop_at_unseen: bool = False, root: Ints | None = None) -> Ints:
         """The node where each row of x (n, p) ends."""
         last = np.zeros(len(x), np.int64)
-        for rows, node in self.steps(x, stop_at_unseen):
+        for rows, node in self.steps(x, stop_at_unseen, root):
             last[rows] = node
         return last
 
@@ -120,11 +153,12 @@ class Tree:
 
     def _without_orphans(self, feature: Ints) -> Tree:
         """Make the nodes that ``feature`` says leaves, and drop what is no longer reached."""
-        parent = np.repeat(np.arange(self.node_count), self.n_branches)  # of nodes 1, 2, ...: children are in order
+        parent = self.parent
         kept = np.ones(self.node_count, np.bool_)
         for level in range(1, int(self.depth.max()) + 1):
             here = np.flatnonzero(self.depth == level)
-            kept[here] = kept[parent[here - 1]] & (feature[parent[here - 1]] != LEAF)
+            above = parent[here - self.n_trees]
+            kept[here] = kept[above] & (feature[above] != LEAF)
         number = np.cumsum(kept) - 1
         inner = (feature != LEAF)[kept]
         valued = kept[self.value_node] & (feature[self.value_node] != LEAF)

@@ -1,0 +1,135 @@
+"""Runs an experiment of kind trees: the part of ``study`` that has data sets and trials for cells and runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from splitlab.montecarlo.config import ConfigError
+from splitlab.montecarlo.folder import CONFIG, earlier_sessions, locked, make_way, write_config, write_manifest
+from splitlab.montecarlo.progress import shown, tell
+from splitlab.montecarlo.provenance import provenance
+from splitlab.montecarlo.results import Results
+from splitlab.montecarlo.runner import Work
+from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
+from splitlab.montecarlo.summary import Summary
+from splitlab.montecarlo.trees_config import CATALOGUE, TreesExperiment
+from splitlab.montecarlo.trees_runner import (
+    NUMBERS,
+    Loaded,
+    columns_on,
+    load_all,
+    missing_parts,
+    run_parts,
+    stored_numbers,
+    tree_store,
+)
+
+TREES = "trees.csv"
+
+
+class TreesResults(Results):
+    """The cross-validated trees of an experiment of kind trees. It has no wins: the other data frames are empty.
+
+    Attributes
+    ----------
+    experiment : TreesExperiment
+        What was run.
+    trees : pandas.DataFrame
+        One row per data set, impurity, splitter, trial and fold (counted from 1): test examples classified right and
+        in all, nodes and depth of the tree, test examples that met an unseen value.
+    """
+
+    experiment: TreesExperiment
+    trees: pd.DataFrame
+
+    def __init__(self, experiment: TreesExperiment, trees: pd.DataFrame) -> None:
+        nothing = pd.DataFrame()
+        super().__init__(experiment, MemoryStore(), Summary(nothing, nothing, nothing, nothing))
+        self.trees = trees
+
+    def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:
+        """Trees keep no impurities: ValueError."""
+        raise ValueError(f"{self.experiment.name} is of kind trees, which keeps no impurities; see .trees")
+
+    def trials(self) -> pd.DataFrame:
+        """One row per data set, impurity, splitter and trial: percent classified right, mean number of nodes."""
+        keys = ["dataset", "impurity", "splitter", "trial"]
+        sums = self.trees.groupby(keys, sort=False)[["correct", "tested", "nodes"]].sum()
+        frame = pd.DataFrame({"accuracy": 100.0 * sums["correct"] / sums["tested"]})
+        return frame.assign(nodes=sums["nodes"] / self.experiment.folds).reset_index()
+
+
+def run_trees(
+    experiment: TreesExperiment, jobs: int, out: str | os.PathLike[str] | None, fresh: bool, say: TextIO | None
+) -> TreesResults:
+    """Grow the trees, or those that are left; see ``study.run``."""
+    sets = load_all(experiment)
+    for one in sets:
+        columns_on(experiment, one)  # before anything is computed: can it be?
+    if out is None:
+        return _grown(experiment, sets, MemoryStore(), jobs, say)
+    folder = Path(out)
+
+    def remark(text: str) -> None:
+        tell(text, say)
+
+    make_way(folder, experiment, fresh, remark)
+    with locked(folder):
+        earlier = earlier_sessions(folder, remark)
+        described = Path(experiment.catalogue).read_text(encoding="utf-8")
+        write_atomically(folder / CATALOGUE, described)  # the folder then stands by itself, but for the data
+        write_config(folder, replace(experiment, catalogue=CATALOGUE))
+        began = time.monotonic()
+        store = tree_store(folder, experiment, remark)
+        results = _grown(experiment, sets, store, jobs, say)
+        wall = round(time.monotonic() - began, 3)
+        trees = results.trees.to_csv(index=False, lineterminator="\n")
+        session = {"jobs": jobs, "wall_seconds": wall}
+        write_manifest(folder, _manifest(experiment, sets, session), earlier, {CATALOGUE: described, TREES: trees})
+        write_atomically(folder / TREES, trees)
+    return results
+
+
+def _grown(
+    experiment: TreesExperiment, sets: list[Loaded], store: Store, jobs: int, say: TextIO | None
+) -> TreesResults:
+    parts = missing_parts(experiment, sets, store)
+    work = Work(sum(part.work.runs for part in parts), sum(part.work.seconds for part in parts))
+    try:
+        with shown(say if parts else None, work) as progress:
+            run_parts(parts, experiment, store, jobs, progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("finished trials are kept, and the same command continues") from None
+    return _gathered(experiment, sets, store)
+
+
+def _gathered(experiment: TreesExperiment, sets: list[Loaded], store: Store) -> TreesResults:
+    rows: list[dict[str, Any]] = []
+    for name, (impurity, splitter), trial, numbers in stored_numbers(experiment, sets, store):
+        for fold, values in enumerate(numbers.astype(int).tolist(), 1):
+            keys = {"dataset": name, "impurity": impurity, "splitter": splitter, "trial": trial + 1, "fold": fold}
+            rows.append(keys | dict(zip(NUMBERS, values, strict=True)))
+    return TreesResults(experiment, pd.DataFrame(rows))
+
+
+def load_trees(experiment: TreesExperiment, folder: Path, warn: Callable[[str], None]) -> TreesResults:
+    """The trees whose results are stored; ConfigError if some are missing. The data sets must be there, too."""
+    try:
+        return _gathered(experiment, load_all(experiment), tree_store(folder, experiment, warn))
+    except ValueError as error:
+        raise ConfigError(f"{folder}: {error}; `splitlab run {folder}/{CONFIG} --out {folder}` computes them") from None
+
+
+def _manifest(experiment: TreesExperiment, sets: list[Loaded], session: dict[str, Any]) -> dict[str, Any]:
+    sizes = {one.cell.name: {"rows": one.cell.n, "classes": one.cell.k, "file": one.cell.label} for one in sets}
+    return {"name": experiment.name, "kind": experiment.kind, **experiment.protocol(), "datasets": sizes, **session,
+            **provenance()}  # fmt: skip

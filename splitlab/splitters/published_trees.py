@@ -1,0 +1,372 @@
+"""The splitters of the published decision-tree study, to the last bit.
+
+The study's program, plain Python, compares impurities as floats, without a tolerance: of splits that are equally good
+the one wins whose sum happens to round lowest. Table 4 can be replayed only with the same sums, in the same order:
+
+- a side with counts c_0, c_1, ... of m examples: 1.0 - (c_0/m)^2 - (c_1/m)^2 - ..., or 0.0 - (c_0/m) log2(c_0/m) - ...;
+- a split: (m_L g_L + m_R g_R) / N for Gini in LCA and HcC, (m_L/N) g_L + (m_R/N) g_R in the others.
+
+Notation and order, as in ``hypercube`` and ``principal`` but for these differences:
+
+- LCA, HcC: values are sorted by the share of the classes *outside* d, and HcC walks all sets of up to k/2 classes, so
+  that for even k the sets of half the classes come twice, once with the last class;
+- PCext: scores by counts; values are merged that numpy's ``allclose`` takes for equal, going up in the order of their
+  probabilities; the split with an empty left side comes first, and is what is returned when no other is lower;
+- SLIQext: in the loop over candidates the sides are not reset, so that what was meant as a greedy descent is a search
+  through the prefixes of the values in the order of their numbers (``sliq_ext_prefix`` of the registry), or rather in
+  the order of a set, and from where the best one ends once more in the order of what is left of the set;
+- values are known by their numbers in the file, int64 (b, n), ascending, and equal shares go by the order in which a
+  set of these is walked (``python_sets``). Classes too are walked in such an order, which is taken to be ascending.
+
+HcC looks at every split in a fast formula first, and compares by the sums above only what comes within NEAR of the
+least value so far. Rows are kept as lists of their nonzero counts: most values of a large attribute have few.
+
+Guarantee and cost as for the splitters without these habits. Source: the program that Laber, Molinaro and Pereira
+published with the paper (ICML 2018, section 5), and its results.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from splitlab._jit import Bools, Floats, Ints, kernel
+from splitlab.impurity import GINI, lookup_table, xlog2x
+from splitlab.splitters.principal import scatter
+from splitlab.splitters.python_sets import copied, set_of, set_order, walk, without
+from splitlab.splitters.sweep import margins, mark, sort_rows, sort_scores
+
+# Which sums: Gini as in LCA and HcC, Gini as in the others, entropy.
+PRODUCTS, SHARES, BITS = 0, 1, 2
+
+# Values of the fast formula this far apart, as a share of N, are different in any arithmetic.
+NEAR = 1e-10
+
+# numpy's allclose
+RELATIVE, ABSOLUTE = 1e-5, 1e-8
+
+
+@kernel
+def side(counts: Ints, size: int, sums: int) -> float:
+    """Gini or entropy of one side, class by class; an empty side counts as 1, or 0 bits."""
+    result = 0.0 if sums == BITS else 1.0
+    for c in counts:
+        if c > 0:
+            share = c / size
+            result -= share * math.log2(share) if sums == BITS else share * share
+    return result
+
+
+@kernel
+def split_value(left: Ints, right: Ints, n_left: int, n_total: int, sums: int) -> float:
+    """The weighted impurity of a split."""
+    n_right = n_total - n_left
+    a, b = side(left, n_left, sums), side(right, n_right, sums)
+    if sums == PRODUCTS:
+        return (n_left * a + n_right * b) / n_total
+    return (n_left / n_total) * a + (n_right / n_total) * b
+
+
+@kernel
+def split_values(tables: Ints, sums: int) -> Floats:
+    """The same for tables of one or two branches: int64 (g, b, k) -> float64 (g,)."""
+    g, b, k = tables.shape
+    values = np.empty(g)
+    none = np.zeros(k, np.int64)
+    for t in range(g):
+        n_left = tables[t, 0].sum()
+        right = tables[t, 1] if b > 1 else none
+        values[t] = split_value(tables[t, 0], right, n_left, n_left + right.sum(), sums)
+    return values
+
+
+@kernel
+def list_counts(table: Ints, starts: Ints, classes: Ints) -> None:
+    """Write down the classes present in each row: those of row v are classes[starts[v] : starts[v + 1]]."""
+    at = 0
+    for v in range(table.shape[0]):
+        starts[v] = at
+        for i in range(table.shape[1]):
+            if table[v, i] > 0:
+                classes[at] = i
+                at += 1
+    starts[table.shape[0]] = at
+
+
+@kernel
+def sort_by_rest(
+    columns: Ints, sizes: Ints, subset: Ints, size: int, rest: Ints, shares: Floats, order: Ints, spare: Ints
+) -> None:
+    """Order the rows by the share of the classes that are not in ``subset[:size]``; ``columns`` are the classes (k, n).
+
+    Only shares between 0 and 1 have to be sorted: in large attributes most rows have a single class.
+    """
+    n = sizes.size
+    rest[:] = sizes
+    for s in range(size):
+        column = subset[s]
+        for v in range(n):
+            rest[v] -= columns[column, v]
+    zeros, middle = 0, 0
+    for v in range(n):
+        if rest[v] == 0:
+            order[zeros] = v
+            zeros += 1
+        elif rest[v] < sizes[v]:
+            spare[middle] = v
+            shares[middle] = rest[v] / sizes[v]
+            middle += 1
+    at = zeros + middle
+    for v in range(n):
+        if rest[v] == sizes[v]:
+            order[at] = v
+            at += 1
+    inner = order[zeros : zeros + middle]
+    sort_scores(shares[:middle], inner, rest[:middle])
+    for j in range(middle):
+        inner[j] = spare[inner[j]]
+
+
+@kernel
+def best_prefix(
+    table: Ints, sizes: Ints, order: Ints, totals: Ints, n_total: int, kind: int, lookup: Floats, starts: Ints,
+    classes: Ints, left: Ints, right: Ints, terms: Floats, least: float, best: float,
+) -> tuple[float, float, int]:  # fmt: skip
+    """Go through the prefixes of ``order`` that are near ``least`` or below it; (least, best, cut or -1).
+
+    ``best`` is the value of the best split so far, by the program's sums; a cut that does not beat it is -1.
+    """
+    total_terms, left_squares, right_squares = 0.0, 0, 0
+    for i in range(totals.size):
+        left[i], right[i] = 0, totals[i]
+        right_squares += totals[i] * totals[i]
+        terms[i] = xlog2x(totals[i], lookup)
+        total_terms += terms[i]
+    n_left, cut, near = 0, -1, NEAR * n_total
+    for j in range(order.size - 1):
+        row = order[j]
+        n_left += sizes[row]
+        for at in range(starts[row], starts[row + 1]):
+            i = classes[at]
+            count = table[row, i]
+            if kind == GINI:
+                left_squares += (2 * left[i] + count) * count
+                right_squares -= (2 * right[i] - count) * count
+            left[i] += count
+            right[i] -= count
+            if kind != GINI:
+                term = xlog2x(left[i], lookup) + xlog2x(right[i], lookup)
+                total_terms += term - terms[i]
+                terms[i] = term
+        n_right = n_total - n_left
+        if kind == GINI:
+            value = n_total - left_squares / n_left - right_squares / n_right
+        else:
+            value = xlog2x(n_left, lookup) + xlog2x(n_right, lookup) - total_terms
+        if value > least + near:
+            continue
+        least = min(least, value)
+        exact = split_value(left, right, n_left, n_total, PRODUCTS if kind == GINI else BITS)
+        if exact < best:
+            best, cut = exact, j
+    return least, best, cut
+
+
+@kernel
+def next_set(subset: Ints, size: int, k: int) -> int:
+    """The next set of classes, by size, then lexicographically, in place; returns its size."""
+    s = size - 1
+    while s >= 0 and subset[s] == k - size + s:
+        s -= 1
+    if s < 0:
+        for later in range(min(size + 1, k)):
+            subset[later] = later
+        return size + 1
+    subset[s] += 1
+    for later in range(s + 1, size):
+        subset[later] = subset[later - 1] + 1
+    return size
+
+
+@kernel
+def along_classes(tables: Ints, values: Ints, kind: int, masks: Bools, cover: bool) -> None:
+    """LCA, or HcC (``cover``): int64 (b, n, k) and (b, n) -> bool masks (b, n), written in place."""
+    b, n, k = tables.shape
+    table, walked, chosen = np.empty((n, k), np.int64), np.empty(n, np.int64), np.empty(n, np.bool_)
+    lookup = lookup_table(tables, kind)
+    shares, terms = np.empty(n), np.empty(k)
+    columns, rest = np.empty((k, n), np.int64), np.empty(n, np.int64)
+    order, spare, subset = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(k, np.int64)
+    sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
+    starts, classes = np.empty(n + 1, np.int64), np.empty(n * k, np.int64)
+    left, right = np.empty(k, np.int64), np.empty(k, np.int64)
+    for t in range(b):
+        set_order(values[t], walked)
+        for v in range(n):
+            table[v] = tables[t, walked[v]]
+            columns[:, v] = table[v]
+        n_total = margins(table, sizes, totals)
+        list_counts(table, starts, classes)
+        least, best = np.inf, np.inf
+        subset[0] = 0 if cover else np.argmax(totals)
+        size, largest = 1, k // 2 if cover else 1
+        while size <= largest:
+            sort_by_rest(columns, sizes, subset, size, rest, shares, order, spare)
+            least, best, cut = best_prefix(
+                table, sizes, order, totals, n_total, kind, lookup, starts, classes, left, right, terms, least, best
+            )
+            if cut >= 0:
+                mark(order, cut, False, chosen)
+            size = next_set(subset, size, k) if cover else 2
+        for v in range(n):
+            masks[t, walked[v]] = chosen[v]
+
+
+@kernel
+def close(first: Floats, second: Floats) -> bool:
+    """numpy's allclose(first, second)."""
+    result = True
+    for i in range(first.size):
+        result = result and abs(first[i] - second[i]) <= ABSOLUTE + RELATIVE * abs(second[i])
+    return result
+
+
+@kernel
+def merge_close(table: Ints, sizes: Ints, order: Ints, spare: Ints, group: Ints) -> tuple[Ints, Floats]:
+    """Merged rows in the order of their probabilities: counts (m, k), probabilities (m, k); ``group`` as in principal.
+
+    A row joins the last merged row when it is close to the first row of that.
+    """
+    n, k = table.shape
+    shares = np.empty((n, k))
+    for v in range(n):
+        for i in range(k):
+            shares[v, i] = table[v, i] / sizes[v]
+    sort_rows(shares, order, spare)
+    merged, probabilities = np.zeros((n, k), np.int64), np.empty((n, k))
+    m, first = 0, 0
+    for j in range(n):
+        row = order[j]
+        if j == 0 or not close(shares[first], shares[row]):
+            first = row
+            m += 1
+        for i in range(k):
+            merged[m - 1, i] += table[row, i]
+        group[row] = m - 1
+    for a in range(m):
+        size = merged[a].sum()
+        for i in range(k):
+            probabilities[a, i] = merged[a, i] / size
+    return merged[:m], probabilities[:m]
+
+
+@kernel
+def move(table: Ints, row: int, sign: int, left: Ints, right: Ints) -> int:
+    """Move a row to the left (sign 1) or back (-1); by how much the left side grows."""
+    size = 0
+    for i in range(left.size):
+        count = sign * table[row, i]
+        left[i] += count
+        right[i] -= count
+        size += count
+    return size
+
+
+@kernel
+def best_exchange(table: Ints, order: Ints, totals: Ints, n_total: int, sums: int) -> tuple[int, bool]:
+    """The best prefix of ``order``, or prefix with the rows next to its end exchanged: (cut, exchanged).
+
+    The empty prefix, cut -1, comes first; then for each further one the prefix itself and its exchange.
+    """
+    left, right = np.zeros(totals.size, np.int64), totals.copy()
+    n_left, cut, exchanged = 0, -1, False
+    best = split_value(left, right, n_left, n_total, sums)
+    for j in range(order.size - 1):
+        n_left += move(table, order[j], 1, left, right)
+        value = split_value(left, right, n_left, n_total, sums)
+        if value < best:
+            best, cut, exchanged = value, j, False
+        n_swapped = n_left + move(table, order[j], -1, left, right) + move(table, order[j + 1], 1, left, right)
+        value = split_value(left, right, n_swapped, n_total, sums)
+        if value < best:
+            best, cut, exchanged = value, j, True
+        move(table, order[j + 1], -1, left, right)
+        move(table, order[j], 1, left, right)
+    return cut, exchanged
+
+
+@kernel
+def raw_scores(merged: Ints, vectors: Floats) -> Floats:
+    """v . A[a] for the last of ``vectors``, class by class: (m,)."""
+    scores = np.zeros(merged.shape[0])
+    for a in range(scores.size):
+        for i in range(merged.shape[1]):
+            scores[a] += vectors[i, -1] * merged[a, i]
+    return scores
+
+
+@kernel
+def pc_ext_counts(tables: Ints, values: Ints, kind: int, masks: Bools) -> None:
+    """PCext by counts: int64 (b, n, k) -> bool masks (b, n), written in place; all False where nothing is better."""
+    b, n, k = tables.shape
+    order, spare, group = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    chosen = np.empty(n, np.bool_)
+    sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
+    for t in range(b):
+        n_total = margins(tables[t], sizes, totals)
+        merged, probabilities = merge_close(tables[t], sizes, order, spare, group)
+        m = merged.shape[0]
+        masks[t] = False
+        if m == 1:
+            continue
+        # As LAPACK gives it: the rows whose scores are equal but for rounding go by that, and so does the sign.
+        _, vectors = np.linalg.eigh(scatter(merged, probabilities, totals, n_total) / (n_total - 1))
+        scores = raw_scores(merged, vectors)
+        sort_scores(scores, order[:m], spare[:m])
+        cut, exchanged = best_exchange(merged, order[:m], totals, n_total, SHARES if kind == GINI else BITS)
+        mark(order[:m], cut, exchanged, chosen[:m])
+        for v in range(n):
+            masks[t, v] = chosen[group[v]]
+
+
+@kernel
+def sliq_ext_prefix(tables: Ints, values: Ints, kind: int, masks: Bools) -> None:
+    """SLIQext with the loop as it was: int64 (b, n, k) -> bool masks (b, n), written in place."""
+    b, n, k = tables.shape
+    sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
+    right, order = np.empty(k, np.int64), np.empty(n, np.int64)
+    sums = SHARES if kind == GINI else BITS
+    for t in range(b):
+        n_total = margins(tables[t], sizes, totals)
+        left = totals.copy()
+        right[:] = 0
+        n_left, best, masks[t] = n_total, np.inf, True
+        slots, fill = copied_set(values[t])
+        m = n
+        while m > 0:
+            # The m values in slots are on the left, with the counts left; the others are on the right.
+            walk(slots, order)
+            least, moved = np.inf, 0
+            for j in range(m):
+                n_left -= move(tables[t], np.searchsorted(values[t], order[j]), 1, right, left)
+                value = split_value(left, right, n_left, n_total, sums)
+                if value < least:
+                    least, moved = value, j + 1
+            for j in range(moved, m):
+                n_left -= move(tables[t], np.searchsorted(values[t], order[j]), -1, right, left)
+            for j in range(moved):
+                slots, fill = without(slots, fill, m - j, order[j])
+            m -= moved
+            slots, fill = copied(slots, fill, m), m
+            if least < best:
+                best = least
+                masks[t] = False
+                for j in range(walk(slots, order)):
+                    masks[t, np.searchsorted(values[t], order[j])] = True
+
+
+@kernel
+def copied_set(numbers: Ints) -> tuple[Ints, int]:
+    """A copy of the set of these numbers, and its fill."""
+    return copied(set_of(numbers), numbers.size, numbers.size), numbers.size

@@ -1,0 +1,31 @@
+"""The folds of the published study: one shuffle per trial, then stratified blocks.
+
+Each trial seeds Python's generator (``protocol.SEEDS``) and shuffles the list of rows. The rows of each class, in that
+order, are cut into consecutive blocks, the first ones longer by one where they do not come out even; the f-th blocks of
+all classes are test fold f. Folds do not depend on what is done with them, so all splitters see the same ones.
+"""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from splitlab._jit import Ints
+
+
+def folds(y: Ints, k: int, seed: int, n_folds: int = 3) -> list[tuple[Ints, Ints]]:
+    """Training and test rows of each fold, in shuffled order.
+
+    >>> [test.tolist() for _, test in folds(np.array([0, 0, 0, 0, 1, 1]), 2, seed=1, n_folds=2)]
+    [[2, 3, 5], [0, 4, 1]]
+    """
+    rows = list(range(len(y)))
+    random.Random(seed).shuffle(rows)
+    order = np.array(rows)
+    fold = np.empty(len(y), np.int64)
+    for label in range(k):
+        places = np.flatnonzero(y[order] == label)
+        for number, block in enumerate(np.array_split(places, n_folds)):
+            fold[block] = number
+    return [(order[fold != number], order[fold == number]) for number in range(n_folds)]
