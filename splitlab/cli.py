@@ -35,10 +35,12 @@ def run_command(args: argparse.Namespace) -> int:
     from splitlab.montecarlo.names import Plugins
     from splitlab.montecarlo.study import run
 
+    if (args.backend == "dask") != (args.scheduler is not None):
+        raise ValueError("--backend dask and --scheduler tcp://HOST:PORT go together; give both, or neither")
     plugins = Plugins(allowed=not args.no_plugins, announce=_say)
     experiment = load_experiment(args.config, runs=args.runs, overrides=args.set, plugins=plugins)
     folder = args.out or Path("results") / experiment.name
-    results = run(experiment, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr)
+    results = run(experiment, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr, scheduler=args.scheduler)
     if (folder / "report.html").exists():
         print(f"{folder}/report.html is of an earlier run; `splitlab report {folder}` renews it", file=sys.stderr)
     print(f"results in {folder}", file=sys.stderr, flush=True)
