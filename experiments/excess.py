@@ -13,8 +13,9 @@ from experiments.artefact import CONFIGS, RESULTS, options
 from splitlab.cli import DONE, guarded
 from splitlab.montecarlo.config import load_experiment
 from splitlab.montecarlo.folder import origin
+from splitlab.montecarlo.runner import check_jobs
 from splitlab.montecarlo.store import write_atomically
-from splitlab.montecarlo.study import Results, check_jobs, run
+from splitlab.montecarlo.study import Results, run
 from splitlab.montecarlo.tail import exceedances
 from splitlab.report.compare import judge
 from splitlab.report.extremes import (

@@ -28,4 +28,6 @@ python=$(find_python)
 echo "setting up $venv with $("$python" --version) (once; takes a minute or two) ..." >&2
 quietly "$python" -m venv --clear "$venv"
 quietly "$venv/bin/python" -m pip install --disable-pip-version-check --quiet -r requirements.txt
-quietly "$venv/bin/python" -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
+# "compat": a path file. The other way loads modules at every start of Python, before an interrupt is dealt with.
+quietly "$venv/bin/python" -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation \
+    --config-settings editable_mode=compat -e .

@@ -8,11 +8,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-from splitlab import splitters
-
+TYPE_CHECKING = False  # typing itself takes longer to load than everything here
 if TYPE_CHECKING:
+    from typing import Any
+
+    from splitlab import splitters
     from splitlab.api import Split, split
     from splitlab.montecarlo.study import Results, run
 
@@ -29,10 +30,12 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "splitters":
+        return import_module("splitlab.splitters")
     if name not in _LAZY:
         raise AttributeError(f"module 'splitlab' has no attribute {name!r}")
     return getattr(import_module(_LAZY[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LAZY])
+    return sorted([*globals(), *_LAZY, "splitters"])

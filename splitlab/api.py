@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from splitlab.contingency import as_counts, proportional_groups, reduce_table, show
 from splitlab.impurity import code, score, weighted_impurity
+from splitlab.plugins import hand_over
 from splitlab.splitters.catalogue import NEEDS_DIRECTION
 from splitlab.splitters.registry import Splitter, along, get, refuse_hopeless, split_batch
 
@@ -38,8 +39,8 @@ class Split:
 
 def split(
     table: ArrayLike,
-    impurity: str = "gini",
-    splitter: str = "hcc",
+    impurity: str | Callable[[float], float] = "gini",
+    splitter: str | Callable[[NDArray[np.int64], str], ArrayLike] = "hcc",
     direction: ArrayLike | None = None,
     collapsed: bool = False,
 ) -> Split:
@@ -50,10 +51,11 @@ def split(
     table : array_like, shape (n, k)
         Contingency table: counts of n >= 2 values (rows) and k classes (columns), whole numbers of at most 1e15
         in total. Lists, integer arrays, integral floats and DataFrames will do; it is not modified.
-    impurity : {"gini", "entropy"}
-        What is minimised.
-    splitter : str
-        A name of ``splitlab.splitters()``.
+    impurity : {"gini", "entropy"}, or a function
+        What is minimised; one's own is a function f of a class's share, or its name as ``package.module:function``.
+    splitter : str, or a function
+        A name of ``splitlab.splitters()``; one's own is a function (table, name of the impurity) -> booleans, True for
+        the left side, or its name.
     direction : array_like, shape (k,)
         For ``splitter="direction"`` only, and needed there: one finite number d_i per class of ``table``. The values
         v are ordered by (d . A[v]) / |v|, and the best prefix is taken (Algorithm 1 of the paper, B_d).
@@ -81,6 +83,8 @@ def split(
     [False, True, True]
     """
     counts = as_counts(table)
+    taken: dict[str, Callable[..., Any]] = {}
+    impurity, splitter = (hand_over(given, taken) if callable(given) else given for given in (impurity, splitter))
     for option, given in (("impurity", impurity), ("splitter", splitter)):
         if not isinstance(given, str):
             raise TypeError(f"{option}: {given!r} is not a name; write it as text")

@@ -2,130 +2,31 @@
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__":  # before anything is loaded that takes time
+    from splitlab.__main__ import enter
+
+    sys.exit(enter())
+
 import argparse
 import io
 import os
-import re
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
 from splitlab import cli_trees
+from splitlab.options import DIFFERS, DONE, INTERRUPTED, WRONG_INPUT, Parser, add_run_options, parser, whole
 
 if TYPE_CHECKING:
     from splitlab.montecarlo.study import Results
     from splitlab.report.compare import Verdict
 
-DONE, DIFFERS, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse with one line per error, and no abbreviated options."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{"allow_abbrev": False, **kwargs})
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong in one line and leave with exit code 2."""
-        self.exit(WRONG_INPUT, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
-
-
-def parser() -> Parser:
-    """The commands and their options."""
-    top = Parser(prog="splitlab", description="Monte Carlo experiments on binary splits of nominal attributes.")
-    top.add_argument("--version", action="version", version=_version())
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_run(commands)
-    report = commands.add_parser("report", help="write tables, figures and a page from the stored runs of a folder")
-    report.add_argument("dir", type=Path, metavar="DIR")
-    compare = commands.add_parser("compare", help="hold the results against the published numbers; 1 if any differs")
-    compare.add_argument("dir", type=Path, metavar="DIR")
-    _add_replay(commands)
-    _add_split(commands)
-    _add_adversary(commands)
-    listing = commands.add_parser("list", help="show all splitters and impurities")
-    listing.add_argument("--impurity", metavar="NAME", help="examine an impurity of your own, package.module:function")
-    check = commands.add_parser("check", help="try what every splitter has to keep to on one of your own; 1 if broken")
-    check.add_argument("splitter", metavar="package.module:function")
-    check.add_argument("--ratio", type=float, help="the most times the optimum that it claims to reach")
-    check.add_argument("--seed", type=whole, default=0, help="of the random tables (default: 0)")
-    commands.add_parser("examples", help="show worked examples of splits and trees, step by step")
-    cli_trees.add(commands, whole)
-    return top
-
-
-def _version() -> str:
-    from splitlab import __version__
-
-    return f"splitlab {__version__}"
-
-
-def _add_run(commands: argparse._SubParsersAction[Parser]) -> None:
-    run = commands.add_parser("run", help="run an experiment, or what is left of it, and print its tables")
-    run.add_argument("config", metavar="CONFIG", help="YAML file, see configs/")
-    add_run_options(run)
-    run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="replace a top-level key")
-    run.add_argument("--fresh", action="store_true", help="keep old results as a backup and start anew")
-    run.add_argument("--no-plugins", action="store_true", help="refuse configs that name functions to import")
-
-
-def add_run_options(target: argparse.ArgumentParser) -> None:
-    """The options that every experiment has."""
-    target.add_argument("--runs", type=whole, metavar="N", help="tables per configuration, instead of the config's")
-    target.add_argument("--jobs", type=whole, metavar="J", help="worker threads (default: all processors)")
-    target.add_argument("--out", type=Path, metavar="DIR", help="results folder (default: results/NAME)")
-
-
-def _add_replay(commands: argparse._SubParsersAction[Parser]) -> None:
-    replay = commands.add_parser("replay", help="show the table of one run and what every splitter makes of it")
-    replay.add_argument("dir", type=Path, metavar="DIR")
-    replay.add_argument("--n", type=whole, required=True)
-    replay.add_argument("--k", type=whole, required=True)
-    replay.add_argument("--max-count", type=whole)
-    replay.add_argument("--run", type=whole, required=True)
-
-
-def _add_split(commands: argparse._SubParsersAction[Parser]) -> None:
-    split = commands.add_parser("split", help="split a contingency table of your own")
-    split.add_argument("file", type=Path, metavar="FILE.csv", help="one row per value, one column per class")
-    split.add_argument("--splitter", default="hcc")
-    split.add_argument("--impurity", default="gini")
-    direction = "for --splitter direction: one number per class (--direction=-1,0,2 where it begins with a minus)"
-    split.add_argument("--direction", type=numbers, metavar="1,0,0.5", help=direction)
-    split.add_argument("--collapsed", action="store_true", help="choose the prefix by the table collapsed along it")
-
-
-def _add_adversary(commands: argparse._SubParsersAction[Parser]) -> None:
-    adversary = commands.add_parser("adversary", help="search for tables on which a splitter is far from the optimum")
-    adversary.add_argument("--splitter", required=True)
-    adversary.add_argument("--impurity", required=True)
-    adversary.add_argument("--n", type=whole, required=True, help="values, at most")
-    adversary.add_argument("--k", type=whole, required=True, help="classes, at most")
-    limit = adversary.add_mutually_exclusive_group()
-    limit.add_argument("--seconds", type=whole, metavar="T", help="how long (default: 20)")
-    limit.add_argument("--steps", type=whole, metavar="N", help="how far, instead: a repetition finds the same")
-    adversary.add_argument("--seed", type=whole, default=0, metavar="S")
-    adversary.add_argument("--max-count", type=whole, default=10_000, metavar="M", help="largest entry (10000)")
-    out = Path("results") / "adversary"
-    adversary.add_argument("--out", type=Path, default=out, metavar="DIR", help=f"for worst.jsonl (default: {out})")
-
-
-def whole(text: str) -> int:
-    """A whole number in plain digits; nothing is reinterpreted."""
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 19 and (digits == "0" or digits[0] != "0")):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number; write plain digits, such as 10000")
-    return int(text)
-
-
-def numbers(text: str) -> list[float]:
-    """Decimal numbers between commas."""
-    for part in text.split(","):
-        if not re.fullmatch(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*", part):
-            raise argparse.ArgumentTypeError(f"{part!r} is not a number; write one per class, such as 1,0,0.5")
-    return [float(part) for part in text.split(",")]
+__all__ = [
+    "DIFFERS", "DONE", "INTERRUPTED", "WRONG_INPUT", "Parser", "add_run_options", "guarded", "main", "parser", "whole",
+]  # fmt: skip
 
 
 def run_command(args: argparse.Namespace) -> int:
@@ -197,11 +98,48 @@ def compare_command(args: argparse.Namespace) -> int:
 def replay_command(args: argparse.Namespace) -> int:
     """Show one run."""
     from splitlab.montecarlo.folder import stored_experiment
+    from splitlab.montecarlo.names import Plugins
     from splitlab.report.replay import replay
 
     if (kind := stored_experiment(args.dir).kind) == "timing":
         raise ValueError(f"{args.dir}: is of kind {kind} and has no runs to replay; name a folder of kind splits")
-    print(replay(args.dir, args.n, args.k, args.max_count, args.run))
+    plugins = Plugins(allowed=not args.no_plugins, announce=_say, folders=(Path(),))
+    print(replay(args.dir, args.n, args.k, args.max_count, args.run, plugins))
+    return DONE
+
+
+def verify_command(args: argparse.Namespace) -> int:
+    """Compute random blocks again; exit code 1 if any bit differs."""
+    from secrets import randbelow
+
+    from splitlab.montecarlo.names import Plugins
+    from splitlab.montecarlo.verify import elsewhere, verify
+
+    seed = randbelow(10**9) if args.seed is None else args.seed
+    plugins = Plugins(allowed=not args.no_plugins, announce=_say, folders=(Path(),))
+    found = verify(args.dir, args.sample, seed, args.jobs, sys.stderr, plugins)
+    for line in (*(f"differs: {line}" for line in found.differing), *(f"not there: {line}" for line in found.absent)):
+        print(line)
+    for line in elsewhere(args.dir) if found.differing else ():
+        print(f"made with another {line}")
+    outcome = f"{len(found.differing)} differences" if found.differing else "every bit is the same"
+    print(f"{found.compared} of {found.blocks} blocks computed again (--seed {seed}): {outcome}")
+    return DIFFERS if found.differing else DONE
+
+
+def plan_command(args: argparse.Namespace) -> int:
+    """Say what a wanted precision takes."""
+    from splitlab.montecarlo.config import load_experiment
+    from splitlab.montecarlo.names import Plugins
+    from splitlab.montecarlo.precision import plan
+    from splitlab.montecarlo.runner import check_jobs
+    from splitlab.report.plan_table import text_of
+
+    plugins = Plugins(allowed=not args.no_plugins, announce=_say)
+    experiment = load_experiment(args.config, overrides=args.set, plugins=plugins)
+    jobs = check_jobs(args.jobs)
+    cells = plan(experiment, args.half_width, args.pilot, sys.stderr)
+    print(text_of(cells, args.config, args.half_width, args.pilot, jobs))
     return DONE
 
 
@@ -212,6 +150,7 @@ def split_command(args: argparse.Namespace) -> int:
     from splitlab.table_file import read_table
 
     table = read_table(args.file)
+    _import_named({"splitters": args.splitter, "impurities": args.impurity}, not args.no_plugins)
     try:
         found = split(table.counts, args.impurity, args.splitter, args.direction, args.collapsed)
     except ValueError as error:
@@ -259,11 +198,9 @@ def list_command(args: argparse.Namespace) -> int:
 
 def _examine(name: str) -> int:
     """Say which guarantees hold for an impurity of the user's own."""
-    from splitlab import plugins
     from splitlab.own_impurity import examine, guarantees
 
-    plugins.search([Path()])
-    _say(f"importing {name} from {plugins.where(name)}")
+    _import_named({"impurities": name})
     found = examine(name)
     for label, rule, problem in (
         ("P1", "f(0) = f(1) = 0", found.p1),
@@ -278,12 +215,9 @@ def _examine(name: str) -> int:
 
 def check_command(args: argparse.Namespace) -> int:
     """Try a splitter's contract."""
-    from splitlab import plugins
     from splitlab.contract import check
 
-    plugins.search([Path()])
-    if plugins.is_plugin(args.splitter):
-        _say(f"importing {args.splitter} from {plugins.where(args.splitter)}")
+    _import_named({"splitters": args.splitter})
     findings = check(args.splitter, args.ratio, args.seed)
     for finding in findings:
         print(f"{'broken' if finding.problem else 'holds '}  {finding.rule}")
@@ -302,6 +236,16 @@ def examples_command(args: argparse.Namespace) -> int:
     return DONE
 
 
+def _import_named(names: dict[str, str], allowed: bool = True) -> None:
+    """Import the functions among these splitters and impurities, from the current folder too, and say from where."""
+    from splitlab.montecarlo.names import Plugins, problem_of_plugin
+
+    plugins = Plugins(allowed=allowed, announce=_say, folders=(Path(),))
+    for field, name in names.items():
+        if problem := problem_of_plugin(name, field, plugins):
+            raise ValueError(f"{name}: {problem}")
+
+
 COMMANDS = {
     "data": lambda args: DONE if cli_trees.data_command(args) else DIFFERS,
     "replay-tree": lambda args: DONE if cli_trees.replay_tree_command(args) else DIFFERS,
@@ -309,6 +253,8 @@ COMMANDS = {
     "report": report_command,
     "compare": compare_command,
     "replay": replay_command,
+    "verify": verify_command,
+    "plan": plan_command,
     "split": split_command,
     "adversary": adversary_command,
     "list": list_command,
@@ -353,7 +299,3 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to fail
     args = parser().parse_args(argv)
     return guarded("splitlab", COMMANDS[args.command], args)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

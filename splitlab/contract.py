@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from splitlab.impurity import NAMES, code, score
-from splitlab.plugins import load
+from splitlab.plugins import hand_over, load
 from splitlab.splitters import Splitter, get, split_batch
-from splitlab.splitters.own import SplitterError
+from splitlab.splitters.own import SplitterError, called
 from splitlab.splitters.registry import refusal
 
 SHAPES = ((2, 2), (3, 2), (4, 3), (6, 3), (7, 4), (9, 3), (12, 2), (12, 5))
@@ -26,6 +26,8 @@ PER_SCALE = 4
 SMALL = 9  # rows; up to here every split is tried
 CLOSE = 1e-9
 VALID = "returns one boolean per row, and both sides have rows"
+SAME = "gives the same when called again"
+NEEDED = (VALID, SAME)  # where one of them is broken, the rules after it say nothing
 Mask = NDArray[np.bool_]
 Table = NDArray[np.int64]
 Call = Callable[[Table, str], Mask]
@@ -40,13 +42,15 @@ class Finding:
     seen: str = ""
 
 
-def check(name: str, ratio: float | None = None, seed: int = 0) -> list[Finding]:
+def check(
+    splitter: str | Callable[[Table, str], ArrayLike], ratio: float | None = None, seed: int = 0
+) -> list[Finding]:
     """Try a splitter's contract.
 
     Parameters
     ----------
-    name : str
-        A registered splitter, or a function of one's own as ``package.module:function``.
+    splitter : str or function
+        A registered splitter, or one's own: a function, or its name as ``package.module:function``.
     ratio : float, optional
         The most times the optimum that it is claimed to reach.
     seed : int
@@ -55,28 +59,34 @@ def check(name: str, ratio: float | None = None, seed: int = 0) -> list[Finding]
     Returns
     -------
     list of Finding
-        One per rule; only the first if that one, about what is returned at all, is broken.
+        One per rule, but none after a broken one without which the others say nothing.
 
     Raises
     ------
     ValueError
-        There is no such splitter, or it cannot be imported.
+        There is no such splitter, it cannot be imported, or it splits none of the tables; or the ratio is below 1.
 
     Examples
     --------
     >>> all(not finding.problem for finding in check("lca"))
     True
     """
-    splitter = get(name)
-    if splitter.own:
-        load(splitter.kernel_path)
-    tables = [table for table in tables_without_ties(seed) if refusal(splitter, *table.shape) is None]
-    call = _caller(splitter)
+    if ratio is not None and not 1.0 <= ratio < np.inf:
+        raise ValueError(f"ratio: {ratio:g} is no ratio to the least impurity; write a number from 1 on")
+    entry = get(hand_over(splitter) if callable(splitter) else splitter)
+    if entry.own:
+        load(entry.kernel_path)
+    everything = tables_without_ties(seed)
+    refusals = [refusal(entry, *table.shape) for table in everything]
+    tables = [table for table, refused in zip(everything, refusals, strict=True) if not refused]
+    if not tables:
+        raise ValueError(refusals[0])
+    call = _caller(entry)
     rng = np.random.default_rng([seed, 1])
     rules: tuple[tuple[str, Callable[[Table, str], str]], ...] = (
         (VALID, lambda table, impurity: _valid(call, table, impurity)),
-        ("leaves the table as it is", lambda table, impurity: _untouched(splitter, table, impurity)),
-        ("gives the same when called again", lambda table, impurity: _repeatable(call, table, impurity)),
+        ("leaves the table as it is", lambda table, impurity: _untouched(entry, table, impurity)),
+        (SAME, lambda table, impurity: _repeatable(call, table, impurity)),
         ("does not depend on the order of the rows", lambda table, impurity: _rows(call, table, impurity, rng)),
         ("does not depend on the order of the classes", lambda table, impurity: _classes(call, table, impurity, rng)),
         ("gives as good a split when all counts are tripled", lambda table, impurity: _scaled(call, table, impurity)),
@@ -85,8 +95,8 @@ def check(name: str, ratio: float | None = None, seed: int = 0) -> list[Finding]
     found: list[Finding] = []
     for rule, test in rules:
         found.append(Finding(rule, _first_problem(test, tables)))
-        if rule == VALID and found[0].problem:
-            return found  # the others would only say the same again
+        if rule in NEEDED and found[-1].problem:
+            return found
     return [*found, _against_optimum(call, [t for t in tables if len(t) <= SMALL], ratio)]
 
 
@@ -145,10 +155,9 @@ def _valid(call: Call, table: Table, impurity: str) -> str:
 def _untouched(splitter: Splitter, table: Table, impurity: str) -> str:
     given = table.copy()
     if splitter.own:
-        try:
-            load(splitter.kernel_path)(given, impurity)
-        except Exception as error:
-            return f"raised {type(error).__name__}: {error}"
+        _, problem = called(load(splitter.kernel_path), given, impurity)
+        if problem:
+            return problem
     else:
         split_batch(splitter, given[None], code(impurity))
     return "" if (given == table).all() else f"the table became {given.tolist()}"
@@ -212,7 +221,7 @@ def _against_optimum(call: Call, tables: list[Table], ratio: float | None) -> Fi
         if ratios[-1] < 1.0 - CLOSE or (ratio and ratios[-1] > ratio + CLOSE):
             return Finding(rule, f"{ratios[-1]:.6g} times the optimum (table {table.tolist()}, {impurity})")
     seen = f"on average {np.mean(ratios):.4f} times the optimum, at most {np.max(ratios):.4f} times"
-    return Finding(rule, "", f"{seen}, on {len(ratios)} small tables" if ratios else "")
+    return Finding(rule, "", f"{seen}, on {len(ratios)} small tables")
 
 
 def least_impurity(table: Table, impurity: str) -> float:

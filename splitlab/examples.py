@@ -18,8 +18,10 @@ def square_root(p: float) -> float:
     return math.sqrt(p) - p
 
 
-def largest_row(table: NDArray[np.int64], impurity: str) -> NDArray[np.bool_]:
-    """A splitter: the row with the most examples against all others, the first such row, whatever the impurity."""
-    left = np.zeros(len(table), dtype=bool)
-    left[table.sum(axis=1).argmax()] = True
+def above_average(table: NDArray[np.int64], impurity: str) -> NDArray[np.bool_]:
+    """A splitter: the rows with more than the average share of the largest class, whatever the impurity."""
+    largest, sizes = table[:, table.sum(axis=0).argmax()], table.sum(axis=1)
+    left = largest / sizes > largest.sum() / sizes.sum()
+    if left.all() or not left.any():  # all shares are equal, but for rounding
+        left[:] = np.arange(len(table)) == 0
     return left

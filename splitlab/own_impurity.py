@@ -15,7 +15,6 @@ Source: Laber, Molinaro, Pereira (ICML 2018), section 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -24,10 +23,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from splitlab.plugins import load
+from splitlab.plugins import fingerprint, load
 
 GRID = 1001
-PAIRS = 200_000
+PAIRS = 60_000
 SLACK = 1e-9  # of the largest value of f: rounding errors stay below
 
 _names: dict[int, str] = {}
@@ -58,7 +57,7 @@ def address_of(name: str) -> int:
 
     Raises ValueError when it cannot be loaded or compiled, or is no impurity.
     """
-    address = int(_compiled(name, load(name)).address)
+    address = int(_compiled(name, fingerprint(name)).address)
     _names[address] = name
     return address
 
@@ -69,12 +68,14 @@ def name_at(address: int) -> str:
 
 
 @cache
-def _compiled(name: str, function: Callable[..., Any]) -> Any:
+def _compiled(name: str, version: str) -> Any:
+    """The function of that name and fingerprint, compiled."""
+    function = load(name)
     try:
         compiled: Any = numba.cfunc("float64(float64)", error_model="numpy")(getattr(function, "py_func", function))
     except Exception as error:
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        raise ValueError(f"impurity {name}: Numba cannot compile it as a function of one share: {reason[0]}") from None
+        problem = f"Numba cannot compile it as a function of one share: {_reason(error)}"
+        raise ValueError(f"impurity {name}: {problem}") from None
     values = _values(compiled, np.linspace(0.0, 1.0, GRID))
     for problem, wrong in (("not finite", ~np.isfinite(values)), ("negative", values < -SLACK)):
         if wrong.any():
@@ -83,11 +84,16 @@ def _compiled(name: str, function: Callable[..., Any]) -> Any:
     return compiled
 
 
+def _reason(error: Exception) -> str:
+    """The line of an error of Numba's that says something; the first one names the step that failed."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("Failed in")]
+    return lines[0].strip() if lines else type(error).__name__
+
+
 def _values(compiled: Any, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([compiled.ctypes(float(share)) for share in shares.ravel()]).reshape(shares.shape)
 
 
-@cache
 def examine(name: str) -> Examined:
     """Try (P1), (P2) and (P3) of an impurity of one's own, numerically.
 
@@ -98,7 +104,12 @@ def examine(name: str) -> Examined:
     >>> examine("splitlab.examples:square_root").p3[:4]
     'f(p)'
     """
-    compiled = _compiled(name, load(name))
+    return _examined(name, fingerprint(name))
+
+
+@cache
+def _examined(name: str, version: str) -> Examined:
+    compiled = _compiled(name, version)
     grid = np.linspace(0.0, 1.0, GRID)
     on_grid = _values(compiled, grid)
     slack = SLACK * max(on_grid.max(), 1e-300)

@@ -1,8 +1,8 @@
-"""Functions of one's own, named ``package.module:function``: how such a name becomes a function.
+"""Functions of one's own, named ``package.module:function``: how such a name becomes a function, and back.
 
 A function is looked for among those handed over from Python, and then imported. For an import the folders that
 ``search`` was told of (a config's, the current one) stand behind everything else on the path, so that a file there
-cannot take the place of a library's module by its name; a file that would is pointed out.
+cannot take the place of a library's module by its name; ``hidden`` says which file would.
 
 Handing over and searching change the state of the interpreter, as imports do; that state lives here and nowhere else.
 """
@@ -14,15 +14,23 @@ import importlib
 import importlib.util
 import inspect
 import os
+import pickle
 import re
+import secrets
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+Function = Callable[..., Any]
 
-_handed_over: dict[str, Callable[..., Any]] = {}
+NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+OURS = __name__.partition(".")[0]
+
+_handed_over: dict[str, Function] = {}
+_fingerprints: dict[tuple[str, int], tuple[Function, str]] = {}  # the function is kept, so that its id is no other's
 
 
 def is_plugin(name: object) -> bool:
@@ -42,23 +50,40 @@ def search(folders: Iterable[str | os.PathLike[str]]) -> None:
         path = str(Path(folder).resolve())
         if path not in sys.path:
             sys.path.append(path)
+    importlib.invalidate_caches()  # else a file that has just been written may not be seen
 
 
-def hand_over(function: Callable[..., Any], name: str | None = None) -> str:
-    """Make a function known by a name, its module's and its own unless ``name`` is given; the name is returned."""
-    if name is None:
-        own = getattr(function, "__name__", type(function).__name__)
-        name = f"{getattr(function, '__module__', None) or 'unknown'}:{re.sub(r'[^A-Za-z0-9_]', '', own) or 'function'}"
-    _handed_over[name] = function
+def hand_over(function: Function, taken: dict[str, Function] | None = None) -> str:
+    """Make a function known by a name, its module's and its own; the name is returned.
+
+    In ``taken`` are the names that other functions have already: where there is one of this name, a number is added.
+    """
+    taken = {} if taken is None else taken
+    base = name = _name_of(function)
+    number = 2
+    while taken.setdefault(name, function) is not function:
+        name, number = f"{base}_{number}", number + 1
+    if _attribute(name) is function and not name.startswith("__main__:"):
+        _handed_over.pop(name, None)  # everybody can import it
+    else:
+        _handed_over[name] = function
     return name
 
 
-def handed_over(names: Iterable[str]) -> dict[str, Callable[..., Any]]:
-    """Those of these functions that were handed over: another process cannot import them by their names."""
-    return {name: _handed_over[name] for name in names if name in _handed_over}
+def _name_of(function: Function) -> str:
+    """Where the function says that it comes from, as far as a name can say so."""
+    module = re.sub(r"[^A-Za-z0-9_.]", "_", getattr(function, "__module__", None) or "")
+    own = re.sub(r"[^A-Za-z0-9_]", "", getattr(function, "__name__", None) or type(function).__name__)
+    return f"{module}:{own}" if is_plugin(f"{module}:{own}") else "python:function"
 
 
-def load(name: str) -> Callable[..., Any]:
+def _attribute(name: str) -> Function | None:
+    """What a module that has been imported holds under the name of a function."""
+    module, _, own = name.partition(":")
+    return getattr(sys.modules.get(module), own, None)
+
+
+def load(name: str) -> Function:
     """The function of that name.
 
     Raises ValueError, in one line, when the name has another form, the module cannot be found or fails when it is
@@ -72,10 +97,13 @@ def load(name: str) -> Callable[..., Any]:
     module = _import(module_name)
     function = getattr(module, function_name, None)
     if function is None:
-        raise ValueError(f"{name}: {_file(module)} has no function {function_name!r}")
+        hint = "; only the program that made it has it" if module_name == "__main__" else ""
+        raise ValueError(f"{name}: {_file(module)} has no function {function_name!r}{hint}")
     if not callable(function):
         raise ValueError(f"{name}: {function_name!r} in {_file(module)} is a {type(function).__name__}, no function")
-    result: Callable[..., Any] = function
+    if module_name == "__main__":
+        _handed_over[name] = function
+    result: Function = function
     return result
 
 
@@ -86,17 +114,21 @@ def _import(module_name: str) -> Any:
         missing = error.name or module_name
         if not (module_name == missing or module_name.startswith(f"{missing}.")):
             raise ValueError(f"{module_name}: its import fails: no module named {missing!r}") from None
-        beside = [str(path) for folder in sys.path for path in [Path(folder or ".", *missing.split(".")[:1])]]
-        shadowed = next((p for p in beside if Path(f"{p}.py").is_file() or Path(p).is_dir()), None)
-        hint = f"; another module of the same name hides {shadowed}" if shadowed and missing == module_name else ""
-        raise ValueError(
-            f"{module_name}: there is no module {missing!r} in the config's folder, the current one, or the "
-            f"environment{hint}"
-        ) from None
+        places = "the config's folder, the current one, or the environment"
+        raise ValueError(f"{module_name}: there is no module {missing!r} in {places}") from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a module may fail in any way, even by leaving the program
-        raise ValueError(f"{module_name}: its import fails: {type(error).__name__}: {error}") from None
+        raise ValueError(f"{module_name}: its import fails: {told(error)}") from None
+
+
+def told(error: BaseException) -> str:
+    """What went wrong in somebody's function, in one line."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        text = "a message that cannot be shown"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _file(module: Any) -> str:
@@ -104,29 +136,78 @@ def _file(module: Any) -> str:
 
 
 def where(name: str) -> str:
-    """The file that a function of one's own comes from, found without importing it; or how it came here."""
+    """The file that a function comes from, found without importing it; empty if there is none."""
     if name in _handed_over:
-        return "handed over from Python"
-    module_name = name.partition(":")[0]
+        return "Python, where it was handed over"
+    first, *inner = name.partition(":")[0].split(".")
     try:
-        top = importlib.util.find_spec(module_name.partition(".")[0])
+        top = importlib.util.find_spec(first)
     except (ImportError, ValueError):
-        top = None
-    if top is None or not top.origin:
-        return "not found"
-    inner = Path(top.origin).parent.joinpath(*module_name.split(".")[1:])
-    for file in (inner.with_suffix(".py"), inner / "__init__.py"):
-        if "." in module_name and file.is_file():
-            return str(file)
-    return str(top.origin)
+        return ""
+    if top is None:
+        return ""
+    folders = top.submodule_search_locations or () if inner else ()
+    return next((str(f) for folder in folders for f in _files(folder, inner) if f.is_file()), top.origin or "")
+
+
+def _files(folder: str | os.PathLike[str], parts: list[str]) -> tuple[Path, Path]:
+    """Where a module may lie in a folder: as a package, or as a file."""
+    return Path(folder, *parts, "__init__.py"), Path(folder, *parts[:-1], f"{parts[-1]}.py")
+
+
+def hidden(name: str, folders: Iterable[str | os.PathLike[str]]) -> str:
+    """The file in these folders that the name seems to mean, if another module of that name is in its place."""
+    parts = name.partition(":")[0].split(".")
+    files = [file for folder in folders for file in _files(folder, parts) if file.is_file()]
+    if not files or name in _handed_over or parts[0] == OURS:
+        return ""
+    found = where(name)
+    return "" if found and Path(found).resolve() == files[0].resolve() else str(files[0])
 
 
 def fingerprint(name: str) -> str:
-    """Hash of the code behind a function: of its module's file where there is one, else of what Python compiled."""
+    """Hash of the code behind a function: of the files that it and its name come from, when they were first looked at.
+
+    A lambda, a closure, or what was typed in a notebook depends on things that no file shows: it has a fingerprint of
+    its own, which no other session gives to anything.
+    """
     function = load(name)
-    try:
-        content = Path(inspect.getsourcefile(inspect.unwrap(function)) or "").read_bytes()
-    except (TypeError, OSError):
-        code = getattr(function, "__code__", None)
-        content = repr((code.co_code, code.co_consts, code.co_names)).encode() if code else repr(function).encode()
-    return hashlib.sha256(name.encode() + b"\0" + content).hexdigest()[:16]
+    key = name, id(function)
+    if key not in _fingerprints:
+        code = name.encode() + b"\0" + _code(name, function)
+        _fingerprints[key] = function, hashlib.sha256(code).hexdigest()[:16]
+    return _fingerprints[key][1]
+
+
+def _code(name: str, function: Function) -> bytes:
+    files = [getattr(sys.modules.get(name.partition(":")[0]), "__file__", None)]
+    with suppress(TypeError):  # not everything that can be called has a file
+        files.append(inspect.getsourcefile(inspect.unwrap(function)))
+    with suppress(OSError):
+        contents = [Path(file).read_bytes() for file in dict.fromkeys(files) if file]
+        if contents and _attribute(name) is function:
+            return b"\0".join(contents)
+    return secrets.token_bytes()
+
+
+def packed(names: Iterable[str]) -> bytes | None:
+    """What another process needs to have the same functions; None where one cannot be sent."""
+    import joblib
+
+    mine = sorted({name for name in names if is_plugin(name)})
+    functions = {name: _handed_over[name] for name in mine if name in _handed_over}
+    content = functions, {name: fingerprint(name) for name in mine if name not in functions}
+    with suppress(Exception):  # an object may do anything when it is pickled
+        return pickle.dumps(joblib.wrap_non_picklable_objects(content, keep_wrapper=False))
+    return None
+
+
+@lru_cache(maxsize=1)
+def unpack(content: bytes) -> None:
+    """Have the functions that another process ``packed``; ValueError where a file changed after its import there."""
+    functions, fingerprints = pickle.loads(content)
+    _handed_over.update(functions)
+    for name, expected in fingerprints.items():
+        _handed_over.pop(name, None)
+        if fingerprint(name) != expected:
+            raise ValueError(f"{name}: {where(name)} is not what it was when it was imported; start anew")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from scripts.readme import README, written
-from splitlab.cli import parser
+from splitlab.cli import main, parser
 from splitlab.montecarlo.config import load_experiment
 from splitlab.splitters import names
 
@@ -44,6 +45,20 @@ def test_the_configs_are_valid(text: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(text)
     assert load_experiment(path).cells
+
+
+def test_the_functions_of_the_example_are_a_splitter_and_an_impurity(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (code,) = re.findall(r"<!-- mine.py -->\n```python\n(.*?)```", TEXT, flags=re.DOTALL)
+    (tmp_path / "mine.py").write_text(code)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "mine:purest"]) == 1
+    broken = [line for line in capsys.readouterr().out.splitlines() if line.startswith("broken")]
+    assert broken == ["broken  separates two classes that no row mixes"]
+    assert main(["list", "--impurity", "mine:cubic"]) == 0
+    assert "hcc: 2" in capsys.readouterr().out
 
 
 def test_every_splitter_is_described() -> None:

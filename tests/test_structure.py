@@ -24,7 +24,8 @@ ROOMS = [
     {"montecarlo", "trees"},
     {"adversary"},
     {"report"},
-    {"cli", "cli_trees"},
+    {"options"},
+    {"cli", "cli_trees", "__main__"},
 ]
 
 

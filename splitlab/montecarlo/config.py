@@ -34,7 +34,6 @@ from splitlab.montecarlo.yaml_source import (
     read_python,
     shorten,
 )
-from splitlab.plugins import search
 from splitlab.sampling import AUTHORS_CELLS, AUTHORS_RUNS, AUTHORS_SEED
 
 if TYPE_CHECKING:
@@ -76,9 +75,8 @@ class Experiment:
 
     Attributes
     ----------
-    name : str
-        Names the folder of results.
-    kind : str
+    name, kind : str
+        The name is also that of the folder of results.
     impurities, splitters : tuple of str
         Registered names, in the order of the config.
     cells : tuple of (Cell, int)
@@ -151,9 +149,9 @@ def _check_published(value: str) -> str:
 
 
 def _check_known(value: str, info: ValidationInfo) -> str:
-    from splitlab.montecarlo.names import Plugins, problem_of_name  # loads the registry
+    from splitlab.montecarlo.names import problem_of_name
 
-    if problem := problem_of_name(value, info.field_name or "", info.context or Plugins()):
+    if problem := problem_of_name(value, info.field_name or "", info.context):
         raise _problem(problem)
     return value
 
@@ -281,8 +279,7 @@ def load_experiment(
     if runs is not None:
         _apply_runs(source, runs)
     path = None if isinstance(config, Mapping) else Path(config)
-    search([*([path.parent] if path else []), Path()])
-    return _validate(source, plugins).resolve(source, path)
+    return _validate(source, path, plugins).resolve(source, path)
 
 
 def _apply_runs(source: Source, runs: object) -> None:
@@ -299,10 +296,13 @@ def _apply_runs(source: Source, runs: object) -> None:
             source.places["grid", i, "runs"] = place
 
 
-def _validate(source: Source, plugins: Plugins | None) -> CommonConfig:
+def _validate(source: Source, path: Path | None, plugins: Plugins | None) -> CommonConfig:
+    from splitlab.montecarlo.names import Plugins  # loads the registry
+
+    context = replace(plugins or Plugins(), folders=(*([path.parent] if path else []), Path()))
     model = _model_of_kind(source)
     try:
-        return model.model_validate(source.value, context=plugins)
+        return model.model_validate(source.value, context=context)
     except ValidationError as error:
         raise _first_error(error.errors(include_url=False, include_input=False), model, source) from None
 

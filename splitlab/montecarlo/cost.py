@@ -17,6 +17,7 @@ from splitlab.montecarlo.optimality_config import OptimalityExperiment
 from splitlab.montecarlo.plan import rivals
 from splitlab.montecarlo.progress import shown, tell
 from splitlab.montecarlo.runner import Work, compile_kernels
+from splitlab.montecarlo.seal import check_file
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.timing import check_rows, time_splitters, whole_work
 from splitlab.montecarlo.timing_config import TimingExperiment
@@ -50,7 +51,7 @@ def costs(
 
     ConfigError when some are missing and are not to be measured.
     """
-    stored = _stored(folder, current_only=measure)
+    stored = _stored(experiment, folder, current_only=measure)
     frames = [_fitting(part, stored) for part in timings(experiment)]
     missing = [part for part, frame in zip(timings(experiment), frames, strict=True) if frame is None]
     if missing and not measure:
@@ -63,12 +64,18 @@ def costs(
     return frame
 
 
-def _stored(folder: Path | None, current_only: bool) -> pd.DataFrame | None:
+def _stored(experiment: OptimalityExperiment, folder: Path | None, current_only: bool) -> pd.DataFrame | None:
     """The times in ``folder``, if there are any; ``current_only``: and only if they were measured as they would be."""
     if folder is None or not (folder / TIMING).is_file():
         return None
-    frame, manifest = stored_times(folder)
-    current = timing_conditions(manifest) == timing_conditions(timing_provenance())
+    try:
+        frame, manifest = stored_times(folder)
+        check_file(folder, TIMING)
+    except ConfigError:  # a run that was killed before it wrote the manifest leaves times without a checksum
+        if current_only:
+            return None
+        raise
+    current = timing_conditions(manifest) == timing_conditions(timing_provenance(experiment))
     return frame if current or not current_only else None
 
 

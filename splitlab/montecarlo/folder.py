@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import fcntl
-import json
+import os
+import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,13 +22,14 @@ from splitlab.montecarlo.names import Plugins
 from splitlab.montecarlo.optimality_config import LOWER_BOUND
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.runner import RunError, all_splitters
-from splitlab.montecarlo.store import FolderStore, write_atomically
+from splitlab.montecarlo.seal import MANIFEST, check_seal, parsed_manifest, read_manifest, sealed, sealed_manifest
+from splitlab.montecarlo.store import FolderStore, remove_unfinished, stored_origin, write_atomically
 from splitlab.montecarlo.timing_config import TimingExperiment
 from splitlab.montecarlo.yaml_source import shorten
 from splitlab.splitters import fingerprint, get
 
 CONFIG = "config.yaml"
-MANIFEST = "manifest.json"
+PUBLISHED = "published.csv"
 TIMING = "timing.csv"
 SUMMARIES = ("win_percentage.csv", "optimality.csv")
 FLOATS = (*(f"{number}{end}" for number in ("microseconds", "ratio") for end in ("", "_low", "_high")), "spread")
@@ -39,45 +42,82 @@ def origin(experiment: Experiment) -> dict[str, Any]:
     return {"seed": experiment.seed, "draws": experiment.draws}
 
 
-def open_store(folder: Path, experiment: Experiment, warn: Any = lambda text: None) -> FolderStore:
-    """The blocks of ``folder`` as far as they fit ``experiment`` and the present code."""
-    return FolderStore(
-        folder, {**origin(experiment), "sampler": source_hash(SAMPLER)[:16]}, _fingerprints(experiment), warn
-    )
+def open_store(
+    folder: Path, experiment: Experiment, warn: Any = lambda text: None, *, imported: bool = True
+) -> FolderStore:
+    """The blocks of ``folder`` as far as they fit ``experiment`` and the present code.
+
+    Unless functions of people's own are ``imported``, their columns are taken as they are, and so are those of
+    functions that are not to be had any more.
+    """
+    fingerprints = _fingerprints(experiment, imported)
+    return FolderStore(folder, {**origin(experiment), "sampler": source_hash(SAMPLER)[:16]}, fingerprints, warn)
 
 
-def _fingerprints(experiment: Experiment) -> dict[tuple[str, str], str]:
-    """Hashes of the code behind each column; none for functions that are not to be had any more."""
+def _fingerprints(experiment: Experiment, imported: bool) -> dict[tuple[str, str], str]:
+    """Hashes of the code behind each column."""
     splitters, impurities = {LOWER_BOUND: source_hash(lower_bound.SOURCES)[:16]}, {}
     for name in all_splitters(experiment):
         with suppress(ValueError):
-            splitters[name] = fingerprint(get(name))
+            if imported or not get(name).own:
+                splitters[name] = fingerprint(get(name))
     for name in experiment.impurities:
         with suppress(ValueError):
-            impurities[name] = plugins.fingerprint(name) if plugins.is_plugin(name) else ""
+            if imported or not plugins.is_plugin(name):
+                impurities[name] = plugins.fingerprint(name) if plugins.is_plugin(name) else ""
     return {(i, s): mine + own for i, own in impurities.items() for s, mine in splitters.items()}
+
+
+def own_code(experiment: Experiment) -> dict[str, str]:
+    """The fingerprints of people's own functions in an experiment, for its manifest."""
+    splitters = (get(name) for name in experiment.splitters)
+    functions = [*filter(plugins.is_plugin, experiment.impurities), *(s.kernel_path for s in splitters if s.own)]
+    return {name: plugins.fingerprint(name) for name in functions}
 
 
 def stored_experiment(folder: Path) -> Experiment:
     """The experiment whose results ``folder`` holds; ConfigError if it holds none."""
     if not (folder / CONFIG).is_file():
         raise ConfigError(f"{folder}: no results here ({CONFIG} is missing); name a folder that `splitlab run` wrote")
+    try:
+        check_seal(folder / CONFIG)
+    except ConfigError as error:
+        how = f"`splitlab run` with the config that was run here and --out {folder} renews it, and keeps the blocks"
+        raise ConfigError(f"{error}; {how}") from None
     return load_experiment(folder / CONFIG, plugins=Plugins(imported=False))
 
 
-def check_continuation(folder: Path, experiment: Experiment) -> None:
-    """ConfigError when ``folder`` holds something that this experiment cannot continue."""
+def write_config(folder: Path, experiment: Experiment) -> None:
+    """Write the resolved config beside the results."""
+    write_atomically(folder / CONFIG, sealed(experiment.to_yaml()))
+
+
+def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[str], None]) -> None:
+    """ConfigError when ``folder`` holds something that this experiment cannot continue.
+
+    Where the config is lost or damaged, the blocks say what they were made with.
+    """
     if not folder.exists():
+        if folder.is_symlink():
+            raise ConfigError(f"{folder}: is a link to {folder.readlink()}, which is not there; choose another --out")
         return
     if not folder.is_dir():
         raise ConfigError(f"{folder}: is a file, not a folder; choose another --out")
-    if not (folder / CONFIG).is_file():
+    has_blocks = (folder / "blocks").is_dir()
+    if not ((folder / CONFIG).is_file() or has_blocks):
         if any(entry.name != ".lock" for entry in folder.iterdir()):
             raise ConfigError(f"{folder}: holds files but no splitlab results; choose another --out")
         return
-    if any((folder / name).is_file() for name in SUMMARIES) and not (folder / "blocks").is_dir():
+    if any((folder / name).is_file() for name in SUMMARIES) and not has_blocks:
         raise ConfigError(f"{folder}: holds a summary only, which a run would replace; choose another --out")
-    stored = stored_experiment(folder)
+    try:
+        stored = stored_experiment(folder)
+    except ConfigError:
+        if not has_blocks:
+            raise
+        _refuse_difference(folder, {**origin(experiment), **stored_origin(folder)}, origin(experiment))
+        remark(f"{folder / CONFIG}: is lost or damaged; it is written anew, and the blocks are kept")
+        return
     _refuse_difference(folder, {"kind": stored.kind}, {"kind": experiment.kind})
     _refuse_difference(folder, origin(stored), origin(experiment))
 
@@ -99,8 +139,8 @@ def has_times(folder: Path, experiment: TimingExperiment) -> bool:
     stored = stored_experiment(folder)
     assert isinstance(stored, TimingExperiment)  # check_continuation saw to it
     _refuse_difference(folder, _timing_origin(stored), _timing_origin(experiment))
-    before = timing_conditions(_stored_manifest(folder))
-    for name, here in timing_conditions(timing_provenance()).items():
+    before = timing_conditions(parsed_manifest(folder))
+    for name, here in timing_conditions(timing_provenance(experiment)).items():
         if before[name] != here:
             raise ConfigError(
                 f"{folder}: was timed with {name}: {before[name]}, and here it is {here}; "
@@ -117,9 +157,9 @@ def _timing_origin(experiment: TimingExperiment) -> dict[str, Any]:
     return {**numbers, **lists, "grid": cells}
 
 
-def timing_provenance() -> dict[str, Any]:
-    """Versions, machine, git commit, and a hash of the code that is timed."""
-    return {"code": source_hash()[:16], **provenance()}
+def timing_provenance(experiment: Experiment) -> dict[str, Any]:
+    """Versions, machine, git commit, and hashes of the code that is timed."""
+    return {"code": source_hash()[:16], "functions": own_code(experiment), **provenance()}
 
 
 def timing_conditions(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -127,7 +167,8 @@ def timing_conditions(manifest: dict[str, Any]) -> dict[str, Any]:
     machine, packages = manifest.get("machine") or {}, manifest.get("packages") or {}
     parts = {f"machine's {key}": machine.get(key) for key in ("cpu", "cores", "architecture", "system")}
     versions = {name: packages.get(name) for name in ("numpy", "numba")}
-    return {**parts, "python": manifest.get("python"), **versions, "code of the splitters": manifest.get("code")}
+    code = {"code of the splitters": manifest.get("code"), "functions": manifest.get("functions") or {}}
+    return {**parts, "python": manifest.get("python"), **versions, **code}
 
 
 def stored_times(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
@@ -143,7 +184,7 @@ def stored_times(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         raise ConfigError(f"{folder}: holds no times ({TIMING} is missing); {how}") from None
     except (ValueError, OSError) as error:
         raise ConfigError(f"{path}: cannot be read ({error})") from None
-    return frame, _stored_manifest(folder)
+    return frame, parsed_manifest(folder)
 
 
 def set_aside(folder: Path) -> Path | None:
@@ -170,46 +211,60 @@ def make_way(folder: Path, experiment: Experiment, fresh: bool, remark: Callable
     """Set old results aside if asked to; ConfigError if what is there cannot be continued."""
     if fresh and (backup := set_aside(folder)):
         remark(f"the old results are kept in {backup}")
-    check_continuation(folder, experiment)
+    check_continuation(folder, experiment, remark)
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold the folder for one run at a time; the system lets go of the lock when a process ends, however it does."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ConfigError(f"{folder}: another run is writing here; wait for it or choose another --out") from None
-        yield
-
-
-def write_manifest(folder: Path, content: dict[str, Any]) -> None:
-    """Write the manifest as readable JSON; those of earlier sessions that computed something stay in ``earlier``."""
-    earlier = _stored_manifest(folder)
-    sessions = earlier.pop("earlier", [])
-    sessions = sessions if isinstance(sessions, list) else []
-    if earlier.get("runs_computed"):
-        sessions.append(earlier)
-    write_atomically(folder / MANIFEST, json.dumps({**content, "earlier": sessions}, indent=2) + "\n")
-
-
-def _stored_manifest(folder: Path) -> dict[str, Any]:
+    file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        remove_unfinished(folder)
+        yield
+    except BlockingIOError:
+        raise ConfigError(f"{folder}: another run is writing here; wait for it or choose another --out") from None
+    finally:
+        os.close(file)
+
+
+def earlier_sessions(folder: Path, remark: Callable[[str], None]) -> list[Any]:
+    """The manifests of the sessions before this one that computed something, to go into its own."""
+    try:
+        last = read_manifest(folder)
+    except ConfigError:
+        remark(f"{folder / MANIFEST}: is damaged; it is written anew, without the earlier sessions")
+        return []
+    sessions = last.pop("earlier", [])
+    return [*(sessions if isinstance(sessions, list) else []), *([last] if last.get("runs_computed") else [])]
+
+
+def write_manifest(
+    folder: Path, content: Mapping[str, Any], earlier: list[Any], files: Mapping[str, str] | None = None
+) -> None:
+    """Write the manifest, with the checksums of the files that belong to it."""
+    write_atomically(folder / MANIFEST, sealed_manifest({**content, "earlier": earlier}, files or {}))
 
 
 @contextmanager
-def replay_named(folder: Path) -> Iterator[None]:
-    """Say of a run that failed how its table can be seen."""
+def failures_explained(folder: Path | None, experiment: Experiment) -> Iterator[None]:
+    """Say where a splitter failed and how the table can be seen; ``folder`` is None where nothing is kept."""
+    kept = "; finished blocks are kept" if folder else ""
     try:
         yield
+    except BrokenProcessPool:
+        names = ", ".join(name for name in experiment.splitters if get(name).own)
+        reasons = "it left the program, or took too much memory"
+        raise ConfigError(f"{names}: a process that ran it has ended: {reasons}{kept}") from None
     except RunError as error:
-        cell = error.cell
-        place = f"{folder} --n {cell.n} --k {cell.k} --max-count {cell.max_count} --run {error.run}"
-        how = f"`splitlab replay {place}` shows the table, and on_error: record keeps such runs as failures"
-        raise ConfigError(f"{error}; {how}; finished blocks are kept") from error
+        raise ConfigError(f"{error}; {_how_to_replay(error, folder, experiment)}{kept}") from error
+
+
+def _how_to_replay(error: RunError, folder: Path | None, experiment: Experiment) -> str:
+    cell, source = error.cell, experiment.source
+    elsewhere = source is not None and source.parent.resolve() != Path.cwd()
+    path = f"PYTHONPATH={shlex.quote(str(source.parent))} " if source and elsewhere else ""
+    place = f"{shlex.quote(str(folder or 'DIR'))} --n {cell.n} --k {cell.k} --max-count {cell.max_count}"
+    shown = f"{'' if folder else 'with out=DIR, '}`{path}splitlab replay {place} --run {error.run}` shows the table"
+    return f"{shown}, and on_error: record keeps such runs as failures"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from splitlab.impurity import NAMES, code
 from splitlab.montecarlo.yaml_source import did_you_mean
-from splitlab.plugins import hand_over, is_plugin, load, where
+from splitlab.plugins import hand_over, hidden, is_plugin, load, search, where
 from splitlab.splitters import known, names
+from splitlab.splitters.registry import POLISHED
 
 FIELDS = {"splitters": "splitter", "impurities": "impurity"}
 
@@ -30,32 +32,47 @@ class Plugins:
         Whether they are imported and tried at once; stored results can be read without.
     announce : callable
         Is told of each before it is imported, and from which file.
+    folders : tuple of Path
+        Where modules are sought besides the environment.
     """
 
     allowed: bool = True
     imported: bool = True
     announce: Callable[[str], None] = _silent
+    folders: tuple[Path, ...] = ()
 
 
-def problem_of_name(name: str, field: str, plugins: Plugins) -> str:
+def problem_of_name(name: str, field: str, plugins: Plugins | None) -> str:
     """What is wrong with a name under the key ``field``, as a predicate; empty if nothing is."""
-    if is_plugin(name):
-        return _problem_of_plugin(name, field, plugins)
+    if _function_in(name, field):
+        return problem_of_plugin(name, field, plugins)
     listed, is_known = (names(), known) if field == "splitters" else (NAMES, NAMES.__contains__)
     if is_known(name):
         return ""
-    if is_plugin(name.removesuffix("+hd")) and field == "splitters":
-        return _problem_of_plugin(name.removesuffix("+hd"), field, plugins)
     guess = did_you_mean(name, listed)
     return f"is not a known {FIELDS[field]}; {guess + ' ' if guess else ''}known: {', '.join(listed)}"
 
 
-def _problem_of_plugin(name: str, field: str, plugins: Plugins) -> str:
+def _function_in(name: str, field: str) -> str:
+    """The function that a name stands for; empty for registered names."""
+    function = name.removesuffix(POLISHED) if field == "splitters" else name
+    return function if is_plugin(function) else ""
+
+
+def problem_of_plugin(name: str, field: str, plugins: Plugins | None) -> str:
+    """Import the function that the name stands for, if it does; what is wrong with it, as a predicate."""
+    name, plugins = _function_in(name, field), plugins or Plugins()
+    if not name:
+        return ""
     if not plugins.allowed:
         return "names a function to import, which --no-plugins refuses"
     if not plugins.imported:
         return ""
-    plugins.announce(f"importing {name} from {where(name)}")
+    search(plugins.folders)
+    if file := hidden(name, plugins.folders):
+        return f"cannot be used: another module of that name, {where(name)}, hides {file}; rename it"
+    if file := where(name):
+        plugins.announce(f"importing {name} from {file}")
     try:
         load(name) if field == "splitters" else code(name)
     except ValueError as error:
@@ -65,27 +82,10 @@ def _problem_of_plugin(name: str, field: str, plugins: Plugins) -> str:
 
 def with_functions_named(config: Mapping[str, Any]) -> dict[str, Any]:
     """The config with functions in its lists of splitters and impurities handed over and replaced by their names."""
-    named = dict(config)
+    named: dict[str, Any] = dict(config)
+    taken: dict[str, Callable[..., Any]] = {}
     for field in FIELDS:
-        given = named.get(field)
-        if callable(given):
-            given = [given]
+        given = [named[field]] if callable(named.get(field)) else named.get(field)
         if isinstance(given, list | tuple) and any(map(callable, given)):
-            named[field] = _named(given)
+            named[field] = [hand_over(entry, taken) if callable(entry) else entry for entry in given]
     return named
-
-
-def _named(given: list[Any] | tuple[Any, ...]) -> list[Any]:
-    """Two functions of one name get different ones."""
-    result: list[Any] = []
-    for entry in given:
-        if not callable(entry):
-            result.append(entry)
-            continue
-        name = hand_over(entry)
-        number = 2
-        while name in result:
-            name = hand_over(entry, f"{name.rstrip('0123456789')}{number}")
-            number += 1
-        result.append(name)
-    return result

@@ -22,7 +22,11 @@ class Results:
         What was run.
     win_percentage : pandas.DataFrame
         One row per impurity, cell and splitter: runs, wins, percent, standard_error, published (as
-        printed, empty if there is none), wilson_low, wilson_high.
+        printed, empty if there is none), wilson_low, wilson_high, failures, first_failure; then the same with ties
+        shared (``wins_shared``, ...) and with wins alone (``wins_strict``, ...).
+    paired_differences : pandas.DataFrame
+        One row per impurity, cell and two splitters: differences of their percentages and of their impurities, with
+        the standard errors that these have on the same tables; see `paired`.
     relative_excess : pandas.DataFrame
         One row per impurity, cell and splitter, in percent: mean, standard_error, median, p95, p99, maximum and
         the run where it happened, and the number of unbounded tables. No rows for a single splitter.
@@ -47,6 +51,7 @@ class Results:
         self.win_percentage: pd.DataFrame = summary.win_percentage
         self.relative_excess: pd.DataFrame = summary.relative_excess
         self.excess_histogram: pd.DataFrame = summary.excess_histogram
+        self.paired_differences: pd.DataFrame = summary.paired_differences
         self.draws: pd.DataFrame = summary.draws
         self.timing: pd.DataFrame | None = None
         self.optimality = optimality

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ from splitlab.montecarlo.plan import (
     slices,
 )
 from splitlab.montecarlo.store import BlockData, Column, Store
-from splitlab.plugins import hand_over, handed_over, search
+from splitlab.plugins import packed, search, unpack
 from splitlab.sampling import AuthorsStream, Draw, block_generator, concatenated, independent_parts
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.own import SplitterError
@@ -70,17 +71,6 @@ class RunError(ValueError):
     def __str__(self) -> str:
         """What happened, and where."""
         return f"{self.args[0]} (cell {self.cell.label}, run {self.run})"
-
-
-def check_jobs(jobs: int | None) -> int:
-    """The number of workers; all processors that this process may use by default."""
-    if jobs is None:
-        return joblib.cpu_count()
-    if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer):
-        raise TypeError(f"jobs: {jobs!r} is not a whole number; write how many workers there shall be, at least 1")
-    if not 1 <= jobs <= 1024:
-        raise ConfigError(f"jobs: {jobs} is out of range; write a whole number from 1 to 1024")
-    return jobs
 
 
 @dataclass(frozen=True)
@@ -138,11 +128,10 @@ def compute(task: Task) -> tuple[Task, BlockData]:
     return task, joined(parts)
 
 
-def compute_elsewhere(task: Task, path: list[str], functions: dict[str, Callable[..., Any]]) -> tuple[Task, BlockData]:
+def compute_elsewhere(task: Task, path: list[str], functions: bytes) -> tuple[Task, BlockData]:
     """The same in another process, which has to find the functions that the task names."""
     search(path)
-    for name, function in functions.items():
-        hand_over(function, name)
+    unpack(functions)
     return compute(task)
 
 
@@ -211,23 +200,43 @@ def run_missing(experiment: Experiment, store: Store, jobs: int, progress: Progr
         with warnings.catch_warnings():
             # On an error joblib warns of tasks that it leaves undone; the error itself says what there is to say.
             warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
-            _collect(_computed_by(jobs, tasks, own, experiment), parts, store, progress)
+            with closing(_computed_by(jobs, tasks, own, experiment)) as finished:
+                _collect(finished, parts, store, progress)
 
 
 def _computed_by(
     jobs: int, tasks: Iterator[Task], own: bool, experiment: Experiment
-) -> Iterable[tuple[Task, BlockData]]:
-    """The tasks' results as they come: from threads, or from processes for much work that holds the GIL."""
-    options: dict[str, Any] = {"n_jobs": jobs, "return_as": "generator_unordered", "pre_dispatch": "2*n_jobs"}
+) -> Generator[tuple[Task, BlockData]]:
+    """The tasks' results as they come: from threads, which people's own functions would only make wait for each other;
+    for much of their work, from processes.
+    """
     seconds = sum(runs * run_seconds(cell, _columns(experiment, cell, own)) for cell, runs in experiment.cells)
-    if jobs == 1 or not own or seconds < PROCESS_SECONDS:
+    functions = _functions(experiment) if own and jobs > 1 and seconds >= PROCESS_SECONDS else None
+    workers = 1 if own and functions is None else jobs
+    options: dict[str, Any] = {"n_jobs": workers, "return_as": "generator_unordered", "pre_dispatch": "2*n_jobs"}
+    results: Any
+    if functions is None:
         results = joblib.Parallel(prefer="threads", **options)(joblib.delayed(compute)(task) for task in tasks)
     else:
-        functions = handed_over((*experiment.splitters, *experiment.impurities))
-        here = joblib.delayed(compute_elsewhere)
-        results = joblib.Parallel(backend="loky", **options)(here(task, sys.path, functions) for task in tasks)
-    found: Iterable[tuple[Task, BlockData]] = results
-    return found
+        elsewhere = joblib.delayed(compute_elsewhere)
+        results = joblib.Parallel(backend="loky", **options)(elsewhere(task, sys.path, functions) for task in tasks)
+    return results
+
+
+def _functions(experiment: Experiment) -> bytes | None:
+    """What another process needs for people's own functions; None where that cannot be sent."""
+    return packed((*(get(splitter).kernel_path for splitter in experiment.splitters), *experiment.impurities))
+
+
+def check_jobs(jobs: int | None) -> int:
+    """The number of workers; all processors that this process may use by default."""
+    if jobs is None:
+        return joblib.cpu_count()
+    if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer):
+        raise TypeError(f"jobs: {jobs!r} is not a whole number; write how many workers there shall be, at least 1")
+    if not 1 <= jobs <= 1024:
+        raise ConfigError(f"jobs: {jobs} is out of range; write a whole number from 1 to 1024")
+    return jobs
 
 
 def _collect(

@@ -14,8 +14,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,6 +29,8 @@ from splitlab.montecarlo.config import Cell
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block
 
 FORMAT = 1
+LARGEST_FILE = 1 << 28  # bytes; a block of a thousand columns is far below
+UNFINISHED = ".part"  # ends the names of files that are being written
 Column = tuple[str, str]
 
 
@@ -124,7 +128,7 @@ class FolderStore:
         """The stored part of a block; a damaged or foreign file is named and counts as missing."""
         path = self.path(block)
         try:
-            return self._decode(path.read_bytes(), block)
+            return self._decode(_read(path), block)
         except FileNotFoundError:
             return EMPTY
         except (ValueError, KeyError, TypeError) as error:
@@ -138,7 +142,7 @@ class FolderStore:
         write_atomically(self.path(block), self._encode(block, data))
 
     def _encode(self, block: Block, data: BlockData) -> bytes:
-        columns = list(data.columns)
+        columns = sorted(data.columns)  # the order in which they came does not show
         body = np.concatenate([data.totals, data.drawn, *(data.columns[c] for c in columns)]).astype("<f8").tobytes()
         header = {
             "format": FORMAT,
@@ -154,10 +158,7 @@ class FolderStore:
 
     def _decode(self, content: bytes, block: Block) -> BlockData:
         first_line, _, body = content.partition(b"\n")
-        line, _, checksum = first_line.rpartition(b" ")
-        if hashlib.sha256(line).hexdigest().encode() != checksum:
-            raise ValueError("its header does not match its checksum")
-        header = json.loads(line)
+        header = _header(first_line)
         if hashlib.sha256(body).hexdigest() != header["sha256"]:
             raise ValueError("its numbers do not match their checksum")
         here = {
@@ -181,6 +182,33 @@ class FolderStore:
         return BlockData(numbers[:runs], numbers[runs : 2 * runs], columns)
 
 
+def _header(first_line: bytes) -> dict[str, Any]:
+    line, _, checksum = first_line.rpartition(b" ")
+    if hashlib.sha256(line).hexdigest().encode() != checksum:
+        raise ValueError("its header does not match its checksum")
+    header: dict[str, Any] = json.loads(line)
+    return header
+
+
+def stored_origin(folder: Path) -> dict[str, Any]:
+    """Seed and draws of the first block of a results folder that can be read; empty if there is none."""
+    for path in sorted(folder.glob("blocks/*/*.block")):
+        with suppress(ValueError, KeyError, OSError):
+            header = _header(_read(path).partition(b"\n")[0])
+            return {key: header[key] for key in ("seed", "draws")}
+    return {}
+
+
+def _read(path: Path) -> bytes:
+    """The content of an ordinary file; a pipe or device in its place is not waited for."""
+    status = path.stat()
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        raise ValueError("it is no ordinary file")
+    if status.st_size > LARGEST_FILE:
+        raise ValueError(f"it has {status.st_size} bytes, more than any block")
+    return path.read_bytes()
+
+
 def write_atomically(path: Path, content: bytes | str) -> None:
     """Write a file so that it is there whole or not at all."""
     try:
@@ -191,9 +219,16 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
+def remove_unfinished(folder: Path) -> None:
+    """Remove what a killed run was about to write; only for who holds the folder's lock."""
+    for pattern in (f".*{UNFINISHED}", f"blocks/*/.*{UNFINISHED}"):
+        for path in folder.glob(pattern):
+            path.unlink(missing_ok=True)
+
+
 def _write_beside(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,14 +17,17 @@ from splitlab.montecarlo.cost import costs
 from splitlab.montecarlo.folder import (
     CONFIG,
     TIMING,
+    earlier_sessions,
+    failures_explained,
     has_times,
     locked,
     make_way,
     open_store,
-    replay_named,
+    own_code,
     stored_experiment,
     stored_times,
     timing_provenance,
+    write_config,
     write_manifest,
 )
 from splitlab.montecarlo.names import with_functions_named
@@ -34,8 +36,10 @@ from splitlab.montecarlo.optimality_config import OptimalityExperiment
 from splitlab.montecarlo.plan import refuse_absurd
 from splitlab.montecarlo.progress import shown, tell
 from splitlab.montecarlo.provenance import provenance
+from splitlab.montecarlo.published_source import kept_published, with_published_located
 from splitlab.montecarlo.results import Results
 from splitlab.montecarlo.runner import all_splitters, check_jobs, compile_kernels, missing_work, run_missing
+from splitlab.montecarlo.seal import check_file
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
 from splitlab.montecarlo.summary import IncompleteError, Summary, summarise
 from splitlab.montecarlo.timing import (
@@ -49,10 +53,7 @@ from splitlab.montecarlo.timing import (
 from splitlab.montecarlo.timing_config import TimingExperiment
 from splitlab.montecarlo.trees_config import TreesExperiment
 from splitlab.montecarlo.trees_study import load_trees, run_trees
-from splitlab.published import RATIO_TABLE, load, load_ratios, located, table_names
 from splitlab.splitters.warm import uncompiled
-
-PUBLISHED = "published.csv"
 
 
 class TimingResults(Results):
@@ -133,10 +134,10 @@ def run(
     (10, 2)
     """
     if isinstance(config, Experiment):
-        experiment = _with_published(config)
+        experiment = with_published_located(config)
     else:
         named = with_functions_named(config) if isinstance(config, Mapping) else config
-        experiment = _with_published(load_experiment(named, runs=runs, overrides=overrides))
+        experiment = with_published_located(load_experiment(named, runs=runs, overrides=overrides))
     if isinstance(experiment, TimingExperiment):
         return _run_timing(experiment, jobs, out, fresh, say)
     if isinstance(experiment, TreesExperiment):
@@ -151,19 +152,22 @@ def _run_splits(
     refuse_absurd(experiment)
     if out is None:
         store: Store = MemoryStore()
-        compute_missing(experiment, store, jobs, say)
+        with failures_explained(None, experiment):
+            compute_missing(experiment, store, jobs, say)
         return _gathered(experiment, store, None, say)
     folder = Path(out)
     make_way(folder, experiment, fresh, remark)
     with locked(folder):
-        write_atomically(folder / CONFIG, _kept_published(experiment, folder).to_yaml())
+        earlier, kept = earlier_sessions(folder, remark), kept_published(experiment, folder)
+        write_config(folder, kept[0])
         store = open_store(folder, experiment, remark)
         began = time.monotonic()
-        with replay_named(folder):
+        with failures_explained(folder, experiment):
             computed = compute_missing(experiment, store, jobs, say)
         results = _gathered(experiment, store, folder, say)
         session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": round(time.monotonic() - began, 3)}
-        write_manifest(folder, _manifest(results, session))
+        times = {TIMING: (folder / TIMING).read_text()} if results.optimality is not None else {}
+        write_manifest(folder, _manifest(results, session), earlier, {**kept[1], **times})
     return results
 
 
@@ -191,13 +195,14 @@ def _run_timing(
     with locked(folder):
         if has_times(folder, experiment):
             remark(f"{folder} holds these times already; they are shown, and nothing is timed anew (--fresh does)")
-            write_atomically(folder / CONFIG, experiment.to_yaml())
+            write_config(folder, experiment)
             return _load_timing(experiment, folder)
         results = _timed(experiment, say)
         # The times come last: where they are, the config and the manifest that belong to them are there.
-        write_atomically(folder / CONFIG, experiment.to_yaml())
-        write_manifest(folder, results.manifest)
-        write_atomically(folder / TIMING, results.timing.to_csv(index=False, lineterminator="\n"))
+        times = results.timing.to_csv(index=False, lineterminator="\n")
+        write_config(folder, experiment)
+        write_manifest(folder, results.manifest, earlier_sessions(folder, remark), {TIMING: times})
+        write_atomically(folder / TIMING, times)
     return results
 
 
@@ -220,7 +225,7 @@ def _timed(experiment: TimingExperiment, say: TextIO | None) -> TimingResults:
         "compile_seconds": round(compiling, 3),
         "wall_seconds": round(time.monotonic() - began, 3),
         "processor_seconds": round(time.thread_time() - worked, 3),
-        **timing_provenance(),
+        **timing_provenance(experiment),
     }
     return TimingResults(experiment, with_published(experiment, frame), manifest)
 
@@ -229,6 +234,7 @@ def _load_timing(experiment: TimingExperiment, folder: Path) -> TimingResults:
     frame, manifest = stored_times(folder)
     try:
         check_rows(experiment, frame)
+        check_file(folder, TIMING)
     except ValueError as error:
         raise ConfigError(f"{folder / TIMING}: {error}") from None
     return TimingResults(experiment, with_published(experiment, frame), manifest)
@@ -239,41 +245,18 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
 
     Raises ValueError when the folder holds no results or lacks some of them.
     """
-    experiment = _with_published(stored_experiment(Path(folder)))
+    experiment = with_published_located(stored_experiment(Path(folder)))
     if isinstance(experiment, TimingExperiment):
         return _load_timing(experiment, Path(folder))
     if isinstance(experiment, TreesExperiment):
         return load_trees(experiment, Path(folder), _remarks(say))
-    store = open_store(Path(folder), experiment, _remarks(say))
+    store = open_store(Path(folder), experiment, _remarks(say), imported=False)
     try:
         return _gathered(experiment, store, Path(folder), measure=False)
     except IncompleteError as error:
         if not (Path(folder) / "blocks").is_dir():
             raise ConfigError(f"{folder}: holds a summary only, without the runs behind it") from None
         raise ConfigError(f"{folder}: {error}; `splitlab run {folder}/{CONFIG} --out {folder}` computes them") from None
-
-
-def _with_published(experiment: Experiment) -> Experiment:
-    """The experiment with its published numbers located; ConfigError, before any computing, if they are no good."""
-    if experiment.published is None:
-        return experiment
-    place, name = experiment.source or "config", experiment.published
-    timing = isinstance(experiment, TimingExperiment)
-    if not (timing and name == RATIO_TABLE):
-        name = located(name, experiment.source.parent if experiment.source else Path())
-    try:
-        (load_ratios if timing else load)(name)
-    except ValueError as error:
-        raise ConfigError(f"{place}: {error}") from None
-    return replace(experiment, published=name)
-
-
-def _kept_published(experiment: Experiment, folder: Path) -> Experiment:
-    """The experiment with the csv file of its published numbers copied into ``folder``, which then stands by itself."""
-    if experiment.published is None or experiment.published in table_names():
-        return experiment
-    write_atomically(folder / PUBLISHED, Path(experiment.published).read_text(encoding="utf-8-sig"))
-    return replace(experiment, published=PUBLISHED)
 
 
 def _remarks(say: TextIO | None) -> Callable[[str], None]:
@@ -304,7 +287,8 @@ def _manifest(results: Results, session: dict[str, Any]) -> dict[str, Any]:
         "name": results.experiment.name,
         "seed": results.experiment.seed,
         "draws": results.experiment.draws,
+        **({"functions": functions} if (functions := own_code(results.experiment)) else {}),
         "cells": results.draws.to_dict(orient="records"),
         **session,
-        **(provenance() if results.optimality is None else timing_provenance()),
+        **(provenance() if results.optimality is None else timing_provenance(results.experiment)),
     }

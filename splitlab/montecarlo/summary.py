@@ -23,6 +23,7 @@ from scipy import stats
 
 from splitlab.montecarlo import histogram
 from splitlab.montecarlo.config import Cell, Experiment
+from splitlab.montecarlo.paired import PAIRS, TIES, Together, pair_rows, tie_fields
 from splitlab.montecarlo.plan import BLOCK_RUNS, cell_blocks, rivals
 from splitlab.montecarlo.store import Column, Store, cut
 from splitlab.published import Published, load
@@ -114,6 +115,7 @@ class Summary:
     relative_excess: pd.DataFrame
     excess_histogram: pd.DataFrame
     draws: pd.DataFrame
+    paired_differences: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def summarise(experiment: Experiment, store: Store) -> Summary:
@@ -121,31 +123,39 @@ def summarise(experiment: Experiment, store: Store) -> Summary:
     won: list[dict[str, Any]] = []
     excess: list[dict[str, Any]] = []
     histograms: list[pd.DataFrame] = []
+    pairs: list[dict[str, Any]] = []
     published = load(experiment.published) if experiment.published else Published({})
     for impurity in experiment.impurities:
         columns = tuple((impurity, s) for s in experiment.splitters)
         for cell, runs in experiment.cells:
-            tallies = _tally(cell, runs, store, columns)
-            for splitter, tally in zip(experiment.splitters, tallies, strict=True):
+            tallies, together = _tally(cell, runs, store, columns)
+            place = {"impurity": impurity, **cell_fields(cell)}
+            pairs += [{**place, **row} for row in pair_rows(together, experiment.splitters, runs)]
+            for s, (splitter, tally) in enumerate(zip(experiment.splitters, tallies, strict=True)):
                 place = {"impurity": impurity, **cell_fields(cell), "splitter": splitter, "runs": runs}
                 printed = published.get(impurity, cell.n, cell.k, cell.max_count, splitter)
-                won.append({**place, **win_fields(tally), "published": printed or ""})
+                won.append({**place, **win_fields(tally), **tie_fields(together, s, runs), "published": printed or ""})
                 if len(tallies) > 1:
                     excess.append({**place, **excess_fields(tally)})
                     histograms.append(_histogram_rows(place, tally))
     return Summary(
-        pd.DataFrame(won)[_WON], pd.DataFrame(excess, columns=_EXCESS), _joined(histograms), _draws(experiment, store)
+        pd.DataFrame(won)[_WON],
+        pd.DataFrame(excess, columns=_EXCESS),
+        _joined(histograms),
+        _draws(experiment, store),
+        pd.DataFrame(pairs, columns=_PAIRS),
     )
 
 
-def _tally(cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]) -> list[Tally]:
-    tallies = [Tally() for _ in columns]
+def _tally(cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]) -> tuple[list[Tally], Together]:
+    tallies, together = [Tally() for _ in columns], Together(len(columns))
     for first, totals, impurities in cell_columns(cell, runs, store, columns):
         won = wins(impurities, totals)
         excess = relative_excess(impurities) if len(columns) > 1 else np.zeros_like(impurities)
         for s, tally in enumerate(tallies):
             tally.add(won[:, s], np.isnan(impurities[:, s]), excess[:, s], first)
-    return tallies
+        together.add(won, impurities)
+    return tallies, together
 
 
 def block_wins(experiment: Experiment, store: Store) -> pd.DataFrame:
@@ -215,7 +225,8 @@ def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
 
 _PLACE = ["impurity", "n", "k", "max_count", "splitter", "runs"]
 _INTERVAL = ["wilson_low", "wilson_high"]
-_WON = [*_PLACE, "wins", "percent", "standard_error", "published", *_INTERVAL, "failures", "first_failure"]
+_WON = [*_PLACE, "wins", "percent", "standard_error", "published", *_INTERVAL, "failures", "first_failure", *TIES]
+_PAIRS = ["impurity", "n", "k", "max_count", *PAIRS]
 _EXCESS = [*_PLACE, *excess_fields(Tally())]
 
 

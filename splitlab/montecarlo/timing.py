@@ -38,6 +38,7 @@ from splitlab.montecarlo.config import Cell, ConfigError
 from splitlab.montecarlo.plan import Item, cell_blocks, run_seconds
 from splitlab.montecarlo.runner import Progress, Task, Work, compile_kernels, draw
 from splitlab.montecarlo.timing_config import Engine, TimingExperiment
+from splitlab.plugins import is_plugin, load
 from splitlab.published import load_ratios
 from splitlab.splitters import get, plain, refuse_hopeless, split_batch
 from splitlab.splitters.registry import LONGEST_TABLE, duration
@@ -66,11 +67,26 @@ def compiled_job(column: Column, tables: Tables) -> Job:
 
 def python_job(column: Column, tables: Tables) -> Job:
     """One call that runs a plain splitter over all tables; they are made lists here, before the clock runs."""
+    if get(column[1]).own:
+        return own_job(column, tables)
     splitter, impurity, lists = plain.SPLITTERS[column[1]], column[0], tables.tolist()
 
     def job() -> None:
         for table in lists:
             splitter(table, impurity)
+
+    return job
+
+
+def own_job(column: Column, tables: Tables) -> Job:
+    """The same for a function of one's own, once it has split all tables as it should; it gets copies to spoil."""
+    impurity, splitter = column
+    split_batch(get(splitter), tables, code(impurity))
+    function = load(splitter)
+
+    def job() -> None:
+        for table in tables:
+            function(table.copy(), impurity)
 
     return job
 
@@ -130,13 +146,15 @@ def _refuse_cell(experiment: TimingExperiment, cell: Cell, runs: int) -> None:
         raise ValueError(f"grid: {runs} runs of {cell.label} have {entries:,} entries; {rule}; ask for fewer runs")
     for splitter in experiment.splitters:
         refuse_hopeless(get(splitter), cell.n, cell.k)
+        if "compiled" in experiment.engines and get(splitter).own:
+            raise ValueError(f"splitters: {splitter!r} is a Python function and no kernel; write engines: [python]")
         if "python" in experiment.engines:
             _refuse_plain(splitter, cell)
 
 
 def _refuse_plain(splitter: str, cell: Cell) -> None:
     instead = "write engines: [compiled]"
-    if splitter not in plain.SPLITTERS:
+    if splitter not in plain.SPLITTERS and not is_plugin(splitter):
         raise ValueError(f"splitters: {splitter!r} has no plain Python version; {instead}")
     seconds = _seconds("python", splitter, cell)
     if seconds > LONGEST_TABLE:
@@ -155,7 +173,8 @@ def _parts(experiment: TimingExperiment) -> Iterator[tuple[Engine, Cell, int]]:
 
 def _seconds(engine: Engine, splitter: str, cell: Cell) -> float:
     """Rough time of one splitter for one table and one impurity."""
-    return get(splitter).nanoseconds(cell.n, cell.k) * 1e-9 * (1.0 if engine == "compiled" else PYTHON_FACTOR)
+    as_it_is = engine == "compiled" or get(splitter).own
+    return get(splitter).nanoseconds(cell.n, cell.k) * 1e-9 * (1.0 if as_it_is else PYTHON_FACTOR)
 
 
 def _affordable(engine: Engine, tables: int, seconds: float) -> int:

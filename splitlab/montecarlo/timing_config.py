@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from splitlab.montecarlo.config import CommonConfig, Experiment, one_or_more, refuse_repeats, whole
-from splitlab.montecarlo.yaml_source import Source, did_you_mean
+from splitlab.montecarlo.yaml_source import Source, as_yaml, did_you_mean
 from splitlab.published import RATIO_TABLE
 
 Engine = Literal["compiled", "python"]
@@ -43,7 +43,7 @@ class TimingExperiment(Experiment):
     def _own_yaml(self) -> str:
         return (
             f"engines: [{', '.join(self.engines)}]\nrepeats: {self.repeats}\n"
-            f"python_runs: {self.python_runs}\nbaseline: {self.baseline}\n"
+            f"python_runs: {self.python_runs}\nbaseline: {as_yaml(self.baseline)}\n"
         )
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from splitlab.montecarlo.config import ConfigError
-from splitlab.montecarlo.folder import CONFIG, locked, make_way, write_manifest
+from splitlab.montecarlo.folder import CONFIG, earlier_sessions, locked, make_way, write_config, write_manifest
 from splitlab.montecarlo.progress import shown, tell
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.results import Results
@@ -76,25 +76,30 @@ def run_trees(
     for one in sets:
         columns_on(experiment, one)  # before anything is computed: can it be?
     if out is None:
-        return _grown(experiment, sets, MemoryStore(), jobs, say)
+        store: Store = MemoryStore()
+        _grow_missing(experiment, sets, store, jobs, say)
+        return _gathered(experiment, sets, store)
     folder = Path(out)
     make_way(folder, experiment, fresh, lambda text: tell(text, say))
     with locked(folder):
         described = Path(experiment.catalogue).read_text(encoding="utf-8")
         write_atomically(folder / CATALOGUE, described)  # the folder then stands by itself, but for the data
-        write_atomically(folder / CONFIG, replace(experiment, catalogue=CATALOGUE).to_yaml())
+        earlier = earlier_sessions(folder, lambda text: tell(text, say))
+        write_config(folder, replace(experiment, catalogue=CATALOGUE))
         began = time.monotonic()
         store = tree_store(folder, experiment, lambda text: tell(text, say))
-        results = _grown(experiment, sets, store, jobs, say)
+        computed = _grow_missing(experiment, sets, store, jobs, say)
+        results = _gathered(experiment, sets, store)
         wall = round(time.monotonic() - began, 3)
-        write_manifest(folder, _manifest(experiment, sets, {"jobs": jobs, "wall_seconds": wall}))
-        write_atomically(folder / TREES, results.trees.to_csv(index=False, lineterminator="\n"))
+        trees = results.trees.to_csv(index=False, lineterminator="\n")
+        session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": wall}
+        write_manifest(folder, _manifest(experiment, sets, session), earlier, {TREES: trees, CATALOGUE: described})
+        write_atomically(folder / TREES, trees)
     return results
 
 
-def _grown(
-    experiment: TreesExperiment, sets: list[Loaded], store: Store, jobs: int, say: TextIO | None
-) -> TreesResults:
+def _grow_missing(experiment: TreesExperiment, sets: list[Loaded], store: Store, jobs: int, say: TextIO | None) -> int:
+    """Grow what is missing; the number of trials that were, each impurity and splitter counted."""
     parts = missing_parts(experiment, sets, store)
     work = Work(sum(part.work.runs for part in parts), sum(part.work.seconds for part in parts))
     try:
@@ -102,7 +107,7 @@ def _grown(
             run_parts(parts, experiment, store, jobs, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("finished trials are kept, and the same command continues") from None
-    return _gathered(experiment, sets, store)
+    return work.runs
 
 
 def _gathered(experiment: TreesExperiment, sets: list[Loaded], store: Store) -> TreesResults:

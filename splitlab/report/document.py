@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
-from splitlab.montecarlo.folder import MANIFEST
+from splitlab.montecarlo.seal import read_manifest
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.study import Results
 from splitlab.report import page
@@ -17,19 +15,11 @@ from splitlab.report.style import Plot
 from splitlab.report.timing_table import timing_tables
 
 
-def manifest_of(folder: Path) -> dict[str, Any]:
-    """The manifest of a results folder; empty if there is none."""
-    try:
-        return json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-
-
 def section(
     results: Results, folder: Path, verdict: Verdict, plots: list[Plot], *notes: str, title: str
 ) -> page.Section:
     """The section of an experiment of any kind."""
-    manifest = manifest_of(folder)
+    manifest = read_manifest(folder)
     if results.experiment.kind == "splits":
         return page.experiment_section(results, verdict, plots, manifest, notes, title=title)
     tables = timing_tables(results) if results.optimality is None else optimality_tables(results)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from splitlab.impurity import code, score
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment
 from splitlab.montecarlo.folder import open_store, stored_experiment
+from splitlab.montecarlo.names import FIELDS, Plugins, problem_of_plugin
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, columns_in, rivals
 from splitlab.montecarlo.runner import Task, draw, impurities_of
 from splitlab.montecarlo.summary import wins
@@ -17,10 +19,11 @@ from splitlab.sampling import AuthorsStream
 from splitlab.splitters import get, split_batch
 
 
-def replay(folder: Path, n: int, k: int, max_count: int | None, run: int) -> str:
+def replay(folder: Path, n: int, k: int, max_count: int | None, run: int, plugins: Plugins | None = None) -> str:
     """Draw the table of a run again and show every splitter's split and impurity.
 
-    ValueError when the experiment has no such cell or run, or several that fit.
+    Functions of people's own are imported as ``plugins`` says; the table is shown in any case. ValueError when the
+    experiment has no such cell or run, or several that fit.
     """
     experiment = stored_experiment(folder)
     cell, runs = _find_cell(experiment, folder, n, k, max_count)
@@ -28,8 +31,24 @@ def replay(folder: Path, n: int, k: int, max_count: int | None, run: int) -> str
         raise ConfigError(f"--run: {run} is out of range; {cell.label} in {folder} has runs 0 to {runs - 1}")
     table = draw(_task(experiment, cell, run)).tables
     parts = [f"run {run} of {cell.label} in {folder} (values are numbered from 0)", grid(table[0])]
-    parts += [_splits(table, impurity, rivals(experiment, cell)).as_text() for impurity in experiment.impurities]
-    return "\n".join([*parts, _against_stored(experiment, folder, cell, run, table)])
+    had, lacking = _that_can_be_had(experiment, plugins or Plugins())
+    if had.splitters:
+        parts += [_splits(table, impurity, rivals(had, cell)).as_text() for impurity in had.impurities]
+    return "\n".join([*parts, *lacking, _against_stored(had, folder, cell, run, table)])
+
+
+def _that_can_be_had(experiment: Experiment, plugins: Plugins) -> tuple[Experiment, list[str]]:
+    """The experiment without the functions that cannot be imported, and a line about each of those."""
+    problems = {
+        (field, name): problem
+        for field in FIELDS
+        for name in getattr(experiment, field)
+        if (problem := problem_of_plugin(name, field, plugins))
+    }
+    splitters = tuple(name for name in experiment.splitters if ("splitters", name) not in problems)
+    impurities = tuple(name for name in experiment.impurities if ("impurities", name) not in problems)
+    had = replace(experiment, splitters=splitters, impurities=impurities)
+    return had, [f"{name} {problem}" for (_, name), problem in problems.items()]
 
 
 def _against_stored(experiment: Experiment, folder: Path, cell: Cell, run: int, table: np.ndarray) -> str:
@@ -38,7 +57,7 @@ def _against_stored(experiment: Experiment, folder: Path, cell: Cell, run: int, 
     columns = columns_in(experiment, cell)
     block = Block(cell, number, at + 1)
     stored = open_store(folder, experiment).load(block)
-    if stored.missing(block, columns):
+    if not columns or stored.missing(block, columns):
         return "The folder does not hold this run (yet), so there is nothing to compare these impurities with."
     for column in columns:
         if not np.array_equal(impurities_of(table, column, {}), stored.columns[column][at : at + 1], equal_nan=True):

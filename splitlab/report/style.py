@@ -25,7 +25,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from matplotlib.transforms import Bbox
 
-from splitlab.splitters import get
+from splitlab.splitters import get, known
 
 SINGLE, DOUBLE = 3.4, 7.0  # inches: one and two columns of a paper
 POINTS = 8
@@ -134,10 +134,7 @@ def titles(names: Iterable[str]) -> dict[str, str]:
 
 
 def _title(name: str) -> str:
-    try:
-        return get(name).title
-    except ValueError:
-        return name.rpartition(":")[2]
+    return get(name).title.rpartition(":")[2] if known(name) else name.rpartition(":")[2]
 
 
 def plain(text: str) -> str:

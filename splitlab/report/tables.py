@@ -166,11 +166,17 @@ def write_tables(results: Results, folder: Path, verdict: Verdict, notes: tuple[
         folder, "win_percentage", results.win_percentage, [*win_tables(results), *failure_tables(results)], below
     )
     write_frame(folder, "relative_excess", results.relative_excess, excess_tables(results))
+    write_atomically(folder / "paired_differences.csv", as_csv(results.paired_differences))
+
+
+def as_csv(frame: pd.DataFrame) -> str:
+    """A frame for programs."""
+    return frame.to_csv(index=False, lineterminator="\n")
 
 
 def write_frame(folder: Path, name: str, frame: pd.DataFrame, tables: list[Table], below: tuple[str, ...] = ()) -> None:
     """Write a frame as csv and its tables as Markdown and LaTeX; ``below`` goes under the last table."""
     last = [*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *below))]
-    write_atomically(folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
+    write_atomically(folder / f"{name}.csv", as_csv(frame))
     write_atomically(folder / f"{name}.md", "\n".join(t.as_markdown() for t in last))
     write_atomically(folder / f"{name}.tex", "\n".join(t.as_latex() for t in last))

@@ -1,0 +1,158 @@
+"""Trust in stored results: random blocks are computed again, and every bit is compared."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splitlab.montecarlo.config import Cell, ConfigError, Experiment
+from splitlab.montecarlo.folder import (
+    failures_explained,
+    open_store,
+    stored_experiment,
+    timing_conditions,
+    timing_provenance,
+)
+from splitlab.montecarlo.names import FIELDS, Plugins, problem_of_plugin
+from splitlab.montecarlo.plan import BLOCK_RUNS, Block, columns_in
+from splitlab.montecarlo.runner import check_jobs
+from splitlab.montecarlo.seal import parsed_manifest
+from splitlab.montecarlo.store import EMPTY, BlockData, Column, Store
+from splitlab.montecarlo.study import compute_missing
+
+
+@dataclass
+class Verified:
+    """What came out.
+
+    Attributes
+    ----------
+    blocks : int
+        The blocks of the experiment.
+    compared : int
+        Those that were computed again and compared.
+    absent : list of str
+        Chosen ones that are not (wholly) stored, or were made by other code.
+    differing : list of str
+        What differs, and the damaged files among the chosen ones.
+    """
+
+    blocks: int
+    compared: int
+    absent: list[str]
+    differing: list[str]
+
+
+class _NotChosen(BlockData):
+    """Stands for a block of which nothing has to be computed."""
+
+    def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
+        return ()
+
+
+class _Comparison:
+    """A store in which the chosen blocks are missing; what is computed for them is held against what is stored."""
+
+    def __init__(self, stored: Store, chosen: dict[Cell, set[int]]) -> None:
+        self._stored, self._chosen = stored, chosen
+        self.differing: list[str] = []
+
+    def load(self, block: Block) -> BlockData:
+        """Nothing of a chosen block, and no wish for any other."""
+        return EMPTY if block.number in self._chosen[block.cell] else _NotChosen(EMPTY.totals, EMPTY.drawn)
+
+    def save(self, block: Block, data: BlockData) -> None:
+        """Compare."""
+        stored = self._stored.load(block)
+        pairs = {"number of examples": (stored.totals, data.totals), "tables drawn": (stored.drawn, data.drawn)}
+        pairs |= {" ".join(column): (stored.columns[column], now) for column, now in data.columns.items()}
+        for name, (before, now) in pairs.items():
+            if difference := _difference(before[: now.size], now, block.first):
+                self.differing.append(f"{_label(block)}: {name}: {difference}")
+
+
+def _difference(stored: NDArray[np.float64], computed: NDArray[np.float64], first: int) -> str:
+    """Where the bits of two equally long arrays differ; empty if nowhere."""
+    places = np.flatnonzero(stored.view(np.int64) != computed.view(np.int64))
+    if not places.size:
+        return ""
+    at = places[0]
+    values = f"stored {stored[at]!r}, computed again {computed[at]!r}".replace("np.float64", "")
+    return f"{places.size} of {computed.size} runs differ, the first of them run {first + at}: {values}"
+
+
+def verify(
+    folder: Path,
+    sample: int = 50,
+    seed: int = 0,
+    jobs: int | None = None,
+    say: TextIO | None = None,
+    plugins: Plugins | None = None,
+) -> Verified:
+    """Compute ``sample`` random blocks of a results folder again and compare them with what is stored.
+
+    Raises ConfigError when the folder is of a kind that stores no runs, or needs functions that are not to be had.
+    """
+    for option, value, least in (("--sample", sample, 1), ("--seed", seed, 0)):
+        if value < least:
+            raise ConfigError(f"{option}: {value} is too small; write a whole number from {least}")
+    workers, experiment = check_jobs(jobs), stored_experiment(folder)
+    if experiment.kind == "timing":
+        raise ConfigError(f"{folder}: is of kind timing; times are not the same twice")
+    _import_functions(folder, experiment, plugins)
+    damaged: list[str] = []
+    stored = open_store(folder, experiment, damaged.append)
+    chosen = _chosen(experiment, sample, seed)
+    numbers: dict[Cell, set[int]] = defaultdict(set)
+    absent = []
+    for block in chosen:
+        before = len(damaged)
+        if not stored.load(block).missing(block, columns_in(experiment, block.cell)):
+            numbers[block.cell].add(block.number)
+        elif len(damaged) == before:
+            absent.append(_label(block))
+    comparison = _Comparison(stored, numbers)
+    with failures_explained(folder, experiment):
+        compute_missing(experiment, comparison, workers, say)
+    compared = len(chosen) - len(absent) - len(damaged)
+    return Verified(_count(experiment), compared, absent, [*damaged, *comparison.differing])
+
+
+def _import_functions(folder: Path, experiment: Experiment, plugins: Plugins | None) -> None:
+    for field in FIELDS:
+        for name in getattr(experiment, field):
+            if problem := problem_of_plugin(name, field, plugins):
+                raise ConfigError(f"{folder}: {name} {problem}")
+
+
+def _label(block: Block) -> str:
+    return f"{block.cell.label}, block {block.number}"
+
+
+def _count(experiment: Experiment) -> int:
+    return sum(-(-runs // BLOCK_RUNS) for _, runs in experiment.cells)
+
+
+def _chosen(experiment: Experiment, sample: int, seed: int) -> list[Block]:
+    """A random sample of the blocks, in order."""
+    total = _count(experiment)
+    places = np.sort(np.random.default_rng(seed).choice(total, min(sample, total), replace=False))
+    chosen, before = [], 0
+    for cell, runs in experiment.cells:
+        number = -(-runs // BLOCK_RUNS)
+        for at in places[(before <= places) & (places < before + number)] - before:
+            chosen.append(Block(cell, int(at), min(BLOCK_RUNS, runs - int(at) * BLOCK_RUNS)))
+        before += number
+    return chosen
+
+
+def elsewhere(folder: Path) -> list[str]:
+    """What was different where the folder was made: a reason for bits to differ."""
+    before = timing_conditions(parsed_manifest(folder))
+    here = timing_conditions(timing_provenance(stored_experiment(folder)))
+    return [f"{name}: {before[name]}, here {here[name]}" for name in here if before[name] not in (None, here[name])]

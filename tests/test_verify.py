@@ -1,0 +1,124 @@
+"""Computing stored blocks again: every changed bit is found, and nothing else is."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import splitlab
+from splitlab import cli
+from splitlab.montecarlo.config import Cell, load_experiment
+from splitlab.montecarlo.folder import open_store
+from splitlab.montecarlo.plan import Block
+from splitlab.montecarlo.store import BlockData
+from splitlab.montecarlo.verify import Verified, verify
+
+GRID = [{"n": [4, 5], "k": 3, "max_count": 7, "runs": 2100}]
+CONFIG: dict[str, Any] = {"name": "v", "impurities": ["gini", "entropy"], "splitters": ["hcc", "lca"], "grid": GRID}
+BLOCKS = 6
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("verify") / "out"
+    splitlab.run(CONFIG, out=folder)
+    return folder
+
+
+@pytest.fixture
+def out(stored: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(stored, tmp_path / "out"))
+
+
+def verified(out: Path, sample: int = BLOCKS, seed: int = 0) -> Verified:
+    return verify(out, sample, seed, 1)
+
+
+def tampered(out: Path, block: Block, change: Any) -> None:
+    """Change the content of a block and give it a fresh checksum, as a lie would."""
+    store = open_store(out, load_experiment(out / "config.yaml"))
+    data = store.load(block)
+    parts = {"totals": data.totals, "drawn": data.drawn, **data.columns}
+    parts = {name: values.copy() for name, values in parts.items()}
+    change(parts)
+    totals, drawn = parts.pop("totals"), parts.pop("drawn")
+    store.save(block, BlockData(totals, drawn, parts))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sample", [1, 4, BLOCKS, 1000])
+def test_what_was_stored_is_computed_again(sample: int, out: Path) -> None:
+    before = {path: path.read_bytes() for path in out.rglob("*.*")}
+    assert verified(out, sample) == Verified(BLOCKS, min(sample, BLOCKS), [], [])
+    assert {path: path.read_bytes() for path in out.rglob("*.*")} == before
+
+
+@pytest.mark.parametrize("part", ["totals", "drawn", ("gini", "lca"), ("entropy", "hcc")])
+def test_one_wrong_bit_is_found_and_named(part: Any, out: Path) -> None:
+    def change(parts: dict[Any, Any]) -> None:
+        parts[part][37] = np.nextafter(parts[part][37], np.inf)
+
+    tampered(out, Block(Cell(5, 3, 7), 1, 1000), change)
+    (line,) = verified(out).differing
+    name = {"totals": "number of examples", "drawn": "tables drawn"}.get(part) or " ".join(part)
+    for word in ("n5_k3_m7, block 1", "run 1037", "1 of 1000", name):
+        assert word in line
+
+
+def test_a_sample_is_chosen_by_its_seed(out: Path) -> None:
+    tampered(out, Block(Cell(4, 3, 7), 2, 100), lambda parts: parts["drawn"].__iadd__(1.0))
+    found = [bool(verified(out, 1, seed).differing) for seed in range(40)]
+    assert 1 <= sum(found) <= 15  # one block in six; beyond 15 of 40 once in 10,000 choices
+    assert found == [bool(verified(out, 1, seed).differing) for seed in range(40)]
+    assert len(verified(out, BLOCKS).differing) == 1
+
+
+def test_damaged_blocks_differ_and_absent_ones_are_absent(out: Path) -> None:
+    place = out / "blocks" / "n4_k3_m7"
+    content = (place / "000000.block").read_bytes()
+    (place / "000000.block").write_bytes(content[:-1])
+    (place / "000001.block").unlink()
+    found = verified(out)
+    assert (found.compared, found.absent) == (BLOCKS - 2, ["n4_k3_m7, block 1"])
+    (line,) = found.differing
+    assert str(place / "000000.block") in line
+
+
+def test_columns_of_other_code_are_absent(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("splitlab.montecarlo.folder.fingerprint", lambda splitter: "another")
+    found = verified(out)
+    assert (found.compared, len(found.absent), found.differing) == (0, BLOCKS, [])
+
+
+def test_the_authors_draws_can_be_verified(tmp_path: Path) -> None:
+    grid = [{"n": 12, "k": [3, 5], "max_count": 7, "runs": 1500}]
+    splitlab.run({**CONFIG, "draws": "authors", "grid": grid}, out=tmp_path / "out")
+    assert verified(tmp_path / "out", 3) == Verified(4, 3, [], [])
+
+
+def test_the_command(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["verify", str(out), "--sample", "3", "--seed", "5"]) == 0
+    assert capsys.readouterr().out == "3 of 6 blocks computed again (--seed 5): every bit is the same\n"
+    tampered(out, Block(Cell(4, 3, 7), 0, 1000), lambda parts: parts["totals"].__iadd__(1.0))
+    assert cli.main(["verify", str(out)]) == 1
+    assert "differs: n4_k3_m7, block 0: number of examples: 1000 of 1000 runs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [(["--sample", "0"], "--sample: 0"), (["--seed", "-1"], "--seed: -1"), (["--jobs", "0"], "jobs: 0")],
+)
+def test_wrong_options(options: list[str], word: str, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["verify", str(out), *options]) == 2
+    assert word in capsys.readouterr().err
+
+
+def test_a_timing_cannot_be_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    grid = [{"n": 5, "k": 3, "max_count": 7, "runs": 20}]
+    config = {"name": "t", "kind": "timing", "engines": ["compiled"], "impurities": "gini", "splitters": ["lca"]}
+    splitlab.run({**config, "grid": grid, "repeats": 2, "baseline": "lca"}, out=tmp_path)
+    assert cli.main(["verify", str(tmp_path)]) == 2
+    assert "kind timing" in capsys.readouterr().err
