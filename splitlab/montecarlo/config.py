@@ -34,7 +34,6 @@ from splitlab.montecarlo.yaml_source import (
     read_python,
     shorten,
 )
-from splitlab.sampling import AUTHORS_CELLS, AUTHORS_RUNS, AUTHORS_SEED
 
 if TYPE_CHECKING:
     from splitlab.montecarlo.names import Plugins
@@ -89,6 +88,8 @@ class Experiment:
         The config file; not part of equality.
     on_error : str
         What becomes of a run on which a splitter fails: 'stop' ends the experiment, 'record' keeps it as a failure.
+    keep_runs : bool
+        Whether the impurities of every run are kept, and not only sums over them.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Experiment:
     published: str | None = None
     source: Path | None = field(default=None, compare=False)
     on_error: Literal["stop", "record"] = "stop"
+    keep_runs: bool = True
 
     def to_yaml(self) -> str:
         """The resolved config: one grid entry per cell; reading it gives an equal `Experiment`."""
@@ -114,7 +116,8 @@ class Experiment:
 
     def _own_yaml(self) -> str:
         """The lines of the keys that only this kind has."""
-        return f"draws: {self.draws}\non_error: {self.on_error}\n"
+        sums = "" if self.keep_runs else "keep_runs: false\n"
+        return f"draws: {self.draws}\non_error: {self.on_error}\n{sums}"
 
 
 def _problem(predicate: str) -> PydanticCustomError:
@@ -205,25 +208,9 @@ class CommonConfig(_Closed):
         return {"name": self.name, **lists, "cells": cells, "published": self.published, "source": path}
 
 
-class SplitsConfig(CommonConfig):
-    """`kind: splits` as written: splitters compared on random tables."""
-
-    kind: Literal["splits"] = "splits"
-    draws: Literal["independent", "authors"] = "independent"
-    on_error: Literal["stop", "record"] = "stop"
-
-    def resolve(self, source: Source, path: Path | None) -> Experiment:
-        """The experiment; the authors' draws come with their seed."""
-        common = self.common(source, path)
-        authors = self.draws == "authors"
-        if authors:
-            _check_authors(self, source)
-        seed = AUTHORS_SEED if authors else self.seed
-        return Experiment(kind=self.kind, seed=seed, draws=self.draws, on_error=self.on_error, **common)
-
-
 def _kinds() -> dict[str, type[CommonConfig]]:
     from splitlab.montecarlo.optimality_config import OptimalityConfig  # built from the parts above
+    from splitlab.montecarlo.splits_config import SplitsConfig
     from splitlab.montecarlo.timing_config import TimingConfig
     from splitlab.montecarlo.trees_config import TreesConfig
 
@@ -383,18 +370,3 @@ def _check_size(cell: Cell, path: Path_, source: Source) -> None:
     for formula, size, limit in limits:
         if size > limit:
             raise source.error(path, f"cell {cell.label}: {formula} = {size} is too large; at most {limit}")
-
-
-def _check_authors(written: SplitsConfig, source: Source) -> None:
-    if "seed" in written.model_fields_set and written.seed != AUTHORS_SEED:
-        rule = f"the authors' stream has seed {AUTHORS_SEED} only (the key can be left out)"
-        raise source.error(("seed",), f"{written.seed} does not go with draws: authors; {rule}")
-    possible = [Cell(*sizes) for sizes in AUTHORS_CELLS]
-    for i, entry in enumerate(written.grid):
-        for cell, _ in entry.cells():
-            if cell not in possible:
-                rule = f"possible: {', '.join(cell.label for cell in possible)}"
-                raise source.error(("grid", i), f"cell {cell.label} does not go with draws: authors; {rule}")
-        if entry.runs > AUTHORS_RUNS:
-            rule = f"the authors' stream has {AUTHORS_RUNS} tables per cell"
-            raise source.error(("grid", i, "runs"), f"{entry.runs} is too large for draws: authors; {rule}")

@@ -17,13 +17,22 @@ import pandas as pd
 from splitlab import plugins
 from splitlab._jit import source_hash
 from splitlab.montecarlo import lower_bound
-from splitlab.montecarlo.config import ConfigError, Experiment, load_experiment
+from splitlab.montecarlo.config import Cell, ConfigError, Experiment, load_experiment
 from splitlab.montecarlo.names import Plugins
 from splitlab.montecarlo.optimality_config import LOWER_BOUND
+from splitlab.montecarlo.plan import columns_of
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.runner import RunError, all_splitters
 from splitlab.montecarlo.seal import MANIFEST, check_seal, parsed_manifest, read_manifest, sealed, sealed_manifest
-from splitlab.montecarlo.store import FolderStore, remove_unfinished, stored_origin, write_atomically
+from splitlab.montecarlo.store import (
+    FolderStore,
+    MemoryStore,
+    Store,
+    remove_unfinished,
+    stored_header,
+    write_atomically,
+)
+from splitlab.montecarlo.sums_store import SumsStore
 from splitlab.montecarlo.timing_config import TimingExperiment
 from splitlab.montecarlo.yaml_source import shorten
 from splitlab.splitters import fingerprint, get
@@ -43,15 +52,19 @@ def origin(experiment: Experiment) -> dict[str, Any]:
 
 
 def open_store(
-    folder: Path, experiment: Experiment, warn: Any = lambda text: None, *, imported: bool = True
-) -> FolderStore:
-    """The blocks of ``folder`` as far as they fit ``experiment`` and the present code.
+    folder: Path | None, experiment: Experiment, warn: Any = lambda text: None, *, imported: bool = True
+) -> Store:
+    """The blocks of ``folder`` as far as they fit ``experiment`` and the present code; without one, in memory.
 
     Unless functions of people's own are ``imported``, their columns are taken as they are, and so are those of
     functions that are not to be had any more.
     """
     fingerprints = _fingerprints(experiment, imported)
-    return FolderStore(folder, {**origin(experiment), "sampler": source_hash(SAMPLER)[:16]}, fingerprints, warn)
+    whole_origin = {**origin(experiment), "sampler": source_hash(SAMPLER)[:16]}
+    if not experiment.keep_runs:
+        marks = {column: fingerprints.get(column) for column in columns_of(experiment)}
+        return SumsStore(folder, whole_origin, marks, warn)
+    return FolderStore(folder, whole_origin, fingerprints, warn) if folder else MemoryStore()
 
 
 def _fingerprints(experiment: Experiment, imported: bool) -> dict[tuple[str, str], str]:
@@ -115,11 +128,47 @@ def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[s
     except ConfigError:
         if not has_blocks:
             raise
-        _refuse_difference(folder, {**origin(experiment), **stored_origin(folder)}, origin(experiment))
+        wanted = _identity(experiment)
+        _refuse_difference(folder, {**wanted, **_identity_of_blocks(folder)}, wanted)
         remark(f"{folder / CONFIG}: is lost or damaged; it is written anew, and the blocks are kept")
         return
     _refuse_difference(folder, {"kind": stored.kind}, {"kind": experiment.kind})
-    _refuse_difference(folder, origin(stored), origin(experiment))
+    _refuse_difference(folder, {**_identity(experiment), **_identity(stored)}, _identity(experiment))
+    if not experiment.keep_runs:
+        _refuse_fewer(folder, dict(stored.cells), experiment)
+
+
+def _refuse_fewer(folder: Path, before: Mapping[Cell, int], experiment: Experiment) -> None:
+    for cell, runs in experiment.cells:
+        if runs < before.get(cell, 0):
+            raise ConfigError(
+                f"{folder}: is for {before[cell]} runs of {cell.label}, of which (keep_runs: false) sums are kept that "
+                f"cannot be cut to {runs}; {ANEW}"
+            )
+
+
+def _identity(experiment: Experiment) -> dict[str, Any]:
+    """What has to stay the same when an experiment is continued."""
+    common = {**origin(experiment), "keep_runs": _word(experiment.keep_runs)}
+    if experiment.keep_runs:
+        return common
+    lists = {key: ", ".join(getattr(experiment, key)) for key in ("impurities", "splitters")}
+    return {**common, **lists}  # from sums nothing can be left out, and to them nothing be added
+
+
+def _identity_of_blocks(folder: Path) -> dict[str, Any]:
+    """The same of what the blocks were made for, as far as it can be read from them."""
+    header = stored_header(folder)
+    found: dict[str, Any] = {key: header[key] for key in ("seed", "draws") if key in header}
+    if "sums" not in header:
+        return {**found, **({"keep_runs": _word(True)} if header else {})}
+    names = [dict.fromkeys(column[at] for column in header["columns"]) for at in (0, 1)]
+    lists = {key: ", ".join(n) for key, n in zip(("impurities", "splitters"), names, strict=True)}
+    return {**found, "keep_runs": _word(False), **lists}
+
+
+def _word(yes: bool) -> str:
+    return str(yes).lower()
 
 
 def _refuse_difference(folder: Path, stored: dict[str, Any], wanted: dict[str, Any]) -> None:

@@ -55,6 +55,15 @@ class Together:
             self.total[a, a + 1 :] += difference.sum(axis=0)
             self.squares[a, a + 1 :] += (difference * difference).sum(axis=0)
 
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """All the sums; what is done to them is done to this."""
+        return self.winners, self.only, self.compared, self.total, self.squares
+
+    def merge(self, other: Together) -> None:
+        """Take in the sums over other tables."""
+        for mine, theirs in zip(self.arrays(), other.arrays(), strict=True):
+            mine += theirs
+
 
 def relative_difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     """200 (a - b) / (a + b), where both are 0: 0; NaN where either is."""

@@ -18,11 +18,13 @@ from splitlab.montecarlo.paired import NORMAL_975
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, columns_in, refuse_absurd, run_seconds
 from splitlab.montecarlo.runner import Task, compute
 from splitlab.montecarlo.study import run
+from splitlab.montecarlo.sums_store import GROUP_BLOCKS, kept_bytes
 from splitlab.sampling import AUTHORS_RUNS
 
 MEASURED_SECONDS = 0.2  # what a measurement should take, in one cell
 MEASURED_RUNS = (20, BLOCK_RUNS)
 HEADER_BYTES, COLUMN_BYTES = 290, 50  # of a block's file, about
+BINS_BYTES = 20_000  # of a column's histogram over 100 blocks, about
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ def plan(
     Raises ConfigError when the half-width or the pilot makes no sense, or a cell cannot be run at all.
     """
     place = experiment.source or "config"
-    if experiment.kind == "timing":
-        raise ConfigError(f"{place}: is of kind timing, which has no percentages to plan for")
+    if experiment.kind not in ("splits", "optimality"):
+        raise ConfigError(f"{place}: is of kind {experiment.kind}, which has no percentages to plan for")
     if not 0.001 <= half_width <= 50.0:
         raise ConfigError(
             f"--half-width: {half_width:g} is out of range; write percentage points, above 0 and up to 50"
@@ -122,6 +124,9 @@ def measured_seconds(experiment: Experiment, cell: Cell) -> float:
 
 def stored_bytes(experiment: Experiment, cell: Cell, runs: int) -> int:
     """What the blocks of a cell take on disk."""
-    columns = len(columns_in(experiment, cell))
+    columns, number = len(columns_in(experiment, cell)), -(-runs // BLOCK_RUNS)
+    if not experiment.keep_runs:
+        files = -(-number // GROUP_BLOCKS)
+        return number * kept_bytes(len(experiment.impurities), len(experiment.splitters)) + files * columns * BINS_BYTES
     header = HEADER_BYTES + COLUMN_BYTES * columns
-    return runs * 8 * (2 + columns) + -(-runs // BLOCK_RUNS) * header
+    return runs * 8 * (2 + columns) + number * header

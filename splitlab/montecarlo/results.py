@@ -84,6 +84,8 @@ class Results:
             raise ValueError(f"cell {cell.label} is not in this experiment; it has {_cells(self.experiment)}")
         if impurity not in self.experiment.impurities:
             raise ValueError(f"impurity {impurity!r} is not in this experiment; it has {self.experiment.impurities}")
+        if not self.experiment.keep_runs:
+            raise ValueError(f"{self.experiment.name} has keep_runs: false; there are no single runs, only their sums")
         columns = tuple((impurity, s) for s in self.experiment.splitters)
         return np.concatenate([part for _, _, part in cell_columns(cell, runs[cell], self._store, columns)])
 

@@ -170,14 +170,20 @@ def work_of(tasks: list[Task]) -> Work:
 
 def missing_work(experiment: Experiment, store: Store) -> Work:
     """How much is left to compute."""
-    parts = [work_of(tasks) for own in (False, True) for tasks in missing_tasks(experiment, store, own)]
-    return Work(sum(p.runs for p in parts), sum(p.seconds for p in parts))
+    runs, seconds = 0, 0.0
+    for own in (False, True):
+        for part in map(work_of, missing_tasks(experiment, store, own)):
+            runs, seconds = runs + part.runs, seconds + part.seconds
+    return Work(runs, seconds)
 
 
 def _columns(experiment: Experiment, cell: Cell, own: bool) -> tuple[Column, ...]:
     """The columns of a cell that are people's own functions, which hold the GIL, or those that are not."""
     columns = columns_in(experiment, cell)
-    return tuple(c for c in columns if (c[1] != LOWER_BOUND and get(c[1]).own) is own)
+    owned = [c for c in columns if c[1] != LOWER_BOUND and get(c[1]).own]
+    if owned and not experiment.keep_runs:  # sums need all of them together
+        return columns if own else ()
+    return tuple(c for c in columns if (c in owned) is own)
 
 
 def compile_kernels(experiment: Experiment) -> None:

@@ -128,7 +128,7 @@ class FolderStore:
         """The stored part of a block; a damaged or foreign file is named and counts as missing."""
         path = self.path(block)
         try:
-            return self._decode(_read(path), block)
+            return self._decode(read_ordinary(path), block)
         except FileNotFoundError:
             return EMPTY
         except (ValueError, KeyError, TypeError) as error:
@@ -151,24 +151,13 @@ class FolderStore:
             "block": block.number,
             "runs": data.totals.size,
             "columns": [[*c, data.columns[c].size, self.fingerprints.get(c, "")] for c in columns],
-            "sha256": hashlib.sha256(body).hexdigest(),
         }
-        line = json.dumps(header).encode()
-        return line + b" " + hashlib.sha256(line).hexdigest().encode() + b"\n" + body
+        return framed(header, body)
 
     def _decode(self, content: bytes, block: Block) -> BlockData:
-        first_line, _, body = content.partition(b"\n")
-        header = _header(first_line)
-        if hashlib.sha256(body).hexdigest() != header["sha256"]:
-            raise ValueError("its numbers do not match their checksum")
-        here = {
-            **self.origin,
-            "cell": [block.cell.n, block.cell.k, block.cell.max_count],
-            "block": block.number,
-        }
-        for key, value in {"format": FORMAT, **here}.items():
-            if header[key] != value:
-                raise ValueError(f"it was made with {key} {header[key]}, not {value}")
+        header, body = unframed(content)
+        cell = [block.cell.n, block.cell.k, block.cell.max_count]
+        check_header(header, {"format": FORMAT, **self.origin, "cell": cell, "block": block.number})
         numbers = np.frombuffer(body, "<f8").astype(np.float64)
         columns = {}
         runs = header["runs"]
@@ -182,6 +171,28 @@ class FolderStore:
         return BlockData(numbers[:runs], numbers[runs : 2 * runs], columns)
 
 
+def framed(header: Mapping[str, Any], body: bytes) -> bytes:
+    """A file's content: a line with the header and its checksum, in which is that of the body; then the body."""
+    line = json.dumps({**header, "sha256": hashlib.sha256(body).hexdigest()}).encode()
+    return line + b" " + hashlib.sha256(line).hexdigest().encode() + b"\n" + body
+
+
+def unframed(content: bytes) -> tuple[dict[str, Any], bytes]:
+    """Header and body again; ValueError where they are not what was written."""
+    first_line, _, body = content.partition(b"\n")
+    header = _header(first_line)
+    if hashlib.sha256(body).hexdigest() != header["sha256"]:
+        raise ValueError("its numbers do not match their checksum")
+    return header, body
+
+
+def check_header(header: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """ValueError where a file was made with something else than what is wanted."""
+    for key, value in wanted.items():
+        if header[key] != value:
+            raise ValueError(f"it was made with {key} {header[key]}, not {value}")
+
+
 def _header(first_line: bytes) -> dict[str, Any]:
     line, _, checksum = first_line.rpartition(b" ")
     if hashlib.sha256(line).hexdigest().encode() != checksum:
@@ -190,16 +201,15 @@ def _header(first_line: bytes) -> dict[str, Any]:
     return header
 
 
-def stored_origin(folder: Path) -> dict[str, Any]:
-    """Seed and draws of the first block of a results folder that can be read; empty if there is none."""
-    for path in sorted(folder.glob("blocks/*/*.block")):
+def stored_header(folder: Path) -> dict[str, Any]:
+    """The header of the first file of blocks in a results folder that can be read; empty if there is none."""
+    for path in sorted(folder.glob("blocks/*/*.*")):
         with suppress(ValueError, KeyError, OSError):
-            header = _header(_read(path).partition(b"\n")[0])
-            return {key: header[key] for key in ("seed", "draws")}
+            return _header(read_ordinary(path).partition(b"\n")[0])
     return {}
 
 
-def _read(path: Path) -> bytes:
+def read_ordinary(path: Path) -> bytes:
     """The content of an ordinary file; a pipe or device in its place is not waited for."""
     status = path.stat()
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):

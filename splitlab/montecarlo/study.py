@@ -151,7 +151,7 @@ def _run_splits(
     remark = _remarks(say)
     refuse_absurd(experiment)
     if out is None:
-        store: Store = MemoryStore()
+        store = open_store(None, experiment)
         with failures_explained(None, experiment):
             compute_missing(experiment, store, jobs, say)
         return _gathered(experiment, store, None, say)

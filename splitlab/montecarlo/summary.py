@@ -1,14 +1,4 @@
-"""From stored blocks to numbers: win percentages and relative excess, streamed block by block.
-
-Win. A splitter wins a table when its impurity is at most best + 1e-9 best + 1e-12 N, best being the least of all
-splitters of the experiment: tied splitters all win, and rounding differences between equal splits do not matter.
-
-Where a splitter failed there is NaN: it does not win, and the others are compared without it.
-
-Relative excess. 100 (I(P) / min of the other splitters' I - 1), in percent; 0 where both are 0, or equal but for
-rounding (1e-9). Where only the rival's is 0 the excess is unbounded: such tables are counted and left out of
-everything else, and so are those on which the splitter, or every other one, failed.
-"""
+"""From stored blocks to numbers: win percentages and relative excess, streamed block by block."""
 
 from __future__ import annotations
 
@@ -24,74 +14,30 @@ from scipy import stats
 from splitlab.montecarlo import histogram
 from splitlab.montecarlo.config import Cell, Experiment
 from splitlab.montecarlo.paired import PAIRS, TIES, Together, pair_rows, tie_fields
-from splitlab.montecarlo.plan import BLOCK_RUNS, cell_blocks, rivals
-from splitlab.montecarlo.store import Column, Store, cut
+from splitlab.montecarlo.plan import Block, cell_blocks, rivals
+from splitlab.montecarlo.store import BlockData, Column, Store, cut
+from splitlab.montecarlo.sums_store import SumsStore
+from splitlab.montecarlo.tally import Tally, relative_excess, tallies_of, wins
 from splitlab.published import Published, load
 from splitlab.sampling import candidate_acceptance
 
-TIE_RELATIVE = 1e-9
-TIE_ABSOLUTE = 1e-12  # times N
+__all__ = [
+    "IncompleteError",
+    "Summary",
+    "Tally",
+    "block_wins",
+    "cell_columns",
+    "cell_fields",
+    "excess_fields",
+    "relative_excess",
+    "summarise",
+    "win_fields",
+    "wins",
+]
 
 
 class IncompleteError(ValueError):
     """A block is not (or not wholly) stored."""
-
-
-def wins(impurities: NDArray[np.float64], totals: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which splitters win: impurities (runs, splitters), totals (runs,) -> bool (runs, splitters)."""
-    best = np.fmin.reduce(impurities, axis=1, keepdims=True)
-    return impurities <= best + TIE_RELATIVE * best + TIE_ABSOLUTE * totals[:, None]
-
-
-def relative_excess(impurities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Excess over the best other splitter, in percent: (runs, splitters) -> same shape, inf where unbounded."""
-    count = impurities.shape[1]
-    rivals = np.empty_like(impurities)
-    for s in range(count):
-        rivals[:, s] = np.fmin.reduce(np.delete(impurities, s, axis=1), axis=1)
-    excess = np.where(impurities > 0, np.inf, 0.0)
-    np.divide(impurities, rivals, out=excess, where=rivals > 0)
-    percent = np.where(rivals > 0, 100.0 * (excess - 1.0), excess)
-    percent = np.where(np.abs(percent) <= 100.0 * TIE_RELATIVE, 0.0, percent)
-    return np.where(np.isnan(impurities) | np.isnan(rivals), np.nan, percent)
-
-
-@dataclass
-class Tally:
-    """Running sums over the tables of one cell and impurity, for one splitter."""
-
-    runs: int = 0
-    wins: int = 0
-    failures: int = 0
-    first_failure: int = -1
-    bounded: int = 0
-    unbounded: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-    maximum: float = -np.inf
-    maximum_run: int = -1
-    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2 * histogram.BINS + 1, np.int64))
-
-    def add(
-        self, won: NDArray[np.bool_], failed: NDArray[np.bool_], excess: NDArray[np.float64], first_run: int
-    ) -> None:
-        """Take in the tables of one block, (runs,) each; ``first_run`` is the number of the first."""
-        self.runs += won.size
-        self.wins += int(won.sum())
-        if failed.any():
-            self.failures += int(failed.sum())
-            if self.first_failure < 0:
-                self.first_failure = first_run + int(failed.argmax())
-        finite = np.isfinite(excess)
-        self.unbounded += int(np.isinf(excess).sum())
-        values = excess[finite]
-        self.bounded += values.size
-        self.total += float(values.sum())
-        self.squares += float((values * values).sum())
-        self.counts += histogram.bin_counts(values)
-        if values.size and values.max() > self.maximum:
-            self.maximum = float(values.max())
-            self.maximum_run = first_run + int(np.flatnonzero(finite)[values.argmax()])
 
 
 def cell_columns(
@@ -99,12 +45,15 @@ def cell_columns(
 ) -> Iterator[tuple[int, NDArray[np.float64], NDArray[np.float64]]]:
     """For each block of a cell: its first run, totals (runs,) and the columns' impurities (runs, columns)."""
     for block in cell_blocks(cell, runs):
-        data = store.load(block)
-        if data.missing(block, columns):
-            raise IncompleteError(
-                f"cell {cell.label} lacks runs {block.first} to {block.first + block.runs - 1} of some splitters"
-            )
-        yield block.first, *cut(data, block, columns)
+        yield block.first, *cut(_loaded(block, store, columns), block, columns)
+
+
+def _loaded(block: Block, store: Store, columns: tuple[Column, ...]) -> BlockData:
+    data = store.load(block)
+    if data.missing(block, columns):
+        last = block.first + block.runs - 1
+        raise IncompleteError(f"cell {block.cell.label} lacks runs {block.first} to {last} of some splitters")
+    return data
 
 
 @dataclass(frozen=True)
@@ -149,13 +98,26 @@ def summarise(experiment: Experiment, store: Store) -> Summary:
 
 def _tally(cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]) -> tuple[list[Tally], Together]:
     tallies, together = [Tally() for _ in columns], Together(len(columns))
-    for first, totals, impurities in cell_columns(cell, runs, store, columns):
-        won = wins(impurities, totals)
-        excess = relative_excess(impurities) if len(columns) > 1 else np.zeros_like(impurities)
-        for s, tally in enumerate(tallies):
-            tally.add(won[:, s], np.isnan(impurities[:, s]), excess[:, s], first)
-        together.add(won, impurities)
+    for _, parts, pairs in _block_sums(cell, runs, store, columns):
+        for tally, part in zip(tallies, parts, strict=True):
+            tally.merge(part)
+        together.merge(pairs)
     return tallies, together
+
+
+def _block_sums(
+    cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]
+) -> Iterator[tuple[Block, list[Tally], Together]]:
+    """For each block of a cell, the sums over its runs, as they are kept or made of kept runs."""
+    if isinstance(store, SumsStore):
+        for block in cell_blocks(cell, runs):
+            _loaded(block, store, columns)
+        for block, _, sums in store.parts(cell_blocks(cell, runs)):
+            yield block, *sums[columns[0][0]]
+        return
+    for block in cell_blocks(cell, runs):
+        totals, impurities = cut(_loaded(block, store, columns), block, columns)
+        yield block, *tallies_of(impurities, totals, block.first)
 
 
 def block_wins(experiment: Experiment, store: Store) -> pd.DataFrame:
@@ -167,9 +129,9 @@ def block_wins(experiment: Experiment, store: Store) -> pd.DataFrame:
     for impurity in experiment.impurities:
         for cell, runs in experiment.cells:
             columns = tuple((impurity, s) for s in rivals(experiment, cell))
-            for first, totals, impurities in cell_columns(cell, runs, store, columns):
-                counts = wins(impurities, totals).sum(axis=0).tolist()
-                place = {"impurity": impurity, **cell_fields(cell), "block": first // BLOCK_RUNS, "runs": totals.size}
+            for block, tallies, _ in _block_sums(cell, runs, store, columns):
+                counts = [tally.wins for tally in tallies]
+                place = {"impurity": impurity, **cell_fields(cell), "block": block.number, "runs": block.runs}
                 rows.append({**place, **dict(zip(experiment.splitters, counts, strict=False))})
     return pd.DataFrame(rows)
 
@@ -234,7 +196,15 @@ def _draws(experiment: Experiment, store: Store) -> pd.DataFrame:
     """Per cell: candidates drawn and rejected, and how many rejections were to be expected."""
     rows = []
     for cell, runs in experiment.cells:
-        drawn = sum(int(store.load(block).drawn[: block.runs].sum()) for block in cell_blocks(cell, runs))
+        drawn = int(sum(_drawn(cell, runs, store)))
         expected = runs / candidate_acceptance(cell.n, cell.k, cell.max_count) - runs
         rows.append({**cell_fields(cell), "drawn": drawn, "rejected": drawn - runs, "expected_rejected": expected})
     return pd.DataFrame(rows)
+
+
+def _drawn(cell: Cell, runs: int, store: Store) -> Iterator[float]:
+    """Candidate tables drawn for each block."""
+    if isinstance(store, SumsStore):
+        yield from (drawn for _, drawn, _ in store.parts(cell_blocks(cell, runs)))
+    else:
+        yield from (store.load(block).drawn[: block.runs].sum() for block in cell_blocks(cell, runs))

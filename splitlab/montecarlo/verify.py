@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -24,6 +25,9 @@ from splitlab.montecarlo.runner import check_jobs
 from splitlab.montecarlo.seal import parsed_manifest
 from splitlab.montecarlo.store import EMPTY, BlockData, Column, Store
 from splitlab.montecarlo.study import compute_missing
+from splitlab.montecarlo.sums_store import SumsStore
+
+SUMS = "all that is kept"
 
 
 @dataclass
@@ -60,7 +64,13 @@ class _Comparison:
 
     def __init__(self, stored: Store, chosen: dict[Cell, set[int]]) -> None:
         self._stored, self._chosen = stored, chosen
-        self.differing: list[str] = []
+        self._differing: list[tuple[Cell, int, str]] = []
+
+    @property
+    def differing(self) -> list[str]:
+        """What differs, in the order of blocks."""
+        ordered = sorted(self._differing, key=lambda found: found[:2])
+        return [f"{cell.label}, block {number}: {text}" for cell, number, text in ordered]
 
     def load(self, block: Block) -> BlockData:
         """Nothing of a chosen block, and no wish for any other."""
@@ -68,22 +78,34 @@ class _Comparison:
 
     def save(self, block: Block, data: BlockData) -> None:
         """Compare."""
-        stored = self._stored.load(block)
-        pairs = {"number of examples": (stored.totals, data.totals), "tables drawn": (stored.drawn, data.drawn)}
-        pairs |= {" ".join(column): (stored.columns[column], now) for column, now in data.columns.items()}
-        for name, (before, now) in pairs.items():
-            if difference := _difference(before[: now.size], now, block.first):
-                self.differing.append(f"{_label(block)}: {name}: {difference}")
+        for name, before, now in _pairs(self._stored, block, data):
+            unit, first = ("sum", 0) if name == SUMS else ("run", block.first)
+            if difference := _difference(before[: now.size], now, unit, first):
+                self._differing.append((block.cell, block.number, f"{name}: {difference}"))
 
 
-def _difference(stored: NDArray[np.float64], computed: NDArray[np.float64], first: int) -> str:
+def _pairs(
+    store: Store, block: Block, data: BlockData
+) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+    """What is compared: its name, as it is stored, as it was computed."""
+    if isinstance(store, SumsStore):
+        yield SUMS, store.numbers(block), store.numbers_of(block, data)
+        return
+    stored = store.load(block)
+    yield "number of examples", stored.totals, data.totals
+    yield "tables drawn", stored.drawn, data.drawn
+    for column, now in data.columns.items():
+        yield " ".join(column), stored.columns[column], now
+
+
+def _difference(stored: NDArray[np.float64], computed: NDArray[np.float64], unit: str, first: int) -> str:
     """Where the bits of two equally long arrays differ; empty if nowhere."""
     places = np.flatnonzero(stored.view(np.int64) != computed.view(np.int64))
     if not places.size:
         return ""
     at = places[0]
     values = f"stored {stored[at]!r}, computed again {computed[at]!r}".replace("np.float64", "")
-    return f"{places.size} of {computed.size} runs differ, the first of them run {first + at}: {values}"
+    return f"{places.size} of {computed.size} {unit}s differ, the first of them {unit} {first + at}: {values}"
 
 
 def verify(
@@ -102,8 +124,8 @@ def verify(
         if value < least:
             raise ConfigError(f"{option}: {value} is too small; write a whole number from {least}")
     workers, experiment = check_jobs(jobs), stored_experiment(folder)
-    if experiment.kind == "timing":
-        raise ConfigError(f"{folder}: is of kind timing; times are not the same twice")
+    if experiment.kind not in ("splits", "optimality"):
+        raise ConfigError(f"{folder}: is of kind {experiment.kind}, which has no blocks of random tables to verify")
     _import_functions(folder, experiment, plugins)
     damaged: list[str] = []
     stored = open_store(folder, experiment, damaged.append)
@@ -115,7 +137,7 @@ def verify(
         if not stored.load(block).missing(block, columns_in(experiment, block.cell)):
             numbers[block.cell].add(block.number)
         elif len(damaged) == before:
-            absent.append(_label(block))
+            absent.append(f"{block.cell.label}, block {block.number}")
     comparison = _Comparison(stored, numbers)
     with failures_explained(folder, experiment):
         compute_missing(experiment, comparison, workers, say)
@@ -128,10 +150,6 @@ def _import_functions(folder: Path, experiment: Experiment, plugins: Plugins | N
         for name in getattr(experiment, field):
             if problem := problem_of_plugin(name, field, plugins):
                 raise ConfigError(f"{folder}: {name} {problem}")
-
-
-def _label(block: Block) -> str:
-    return f"{block.cell.label}, block {block.number}"
 
 
 def _count(experiment: Experiment) -> int:

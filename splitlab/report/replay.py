@@ -53,6 +53,8 @@ def _that_can_be_had(experiment: Experiment, plugins: Plugins) -> tuple[Experime
 
 def _against_stored(experiment: Experiment, folder: Path, cell: Cell, run: int, table: np.ndarray) -> str:
     """Whether the folder holds these very impurities; ConfigError when it holds others."""
+    if not experiment.keep_runs:
+        return "The folder keeps sums over runs only, so there is nothing to compare these impurities with."
     number, at = divmod(run, BLOCK_RUNS)
     columns = columns_in(experiment, cell)
     block = Block(cell, number, at + 1)
