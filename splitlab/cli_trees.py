@@ -4,34 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
-
-def add(commands: argparse._SubParsersAction[Any], whole: Callable[[str], int]) -> None:
-    """The commands and their options; ``whole`` reads a whole number."""
-    _add_data(commands)
-    tree = commands.add_parser("replay-tree", help="where a tree parts from the one that ignores rounding, and why")
-    tree.add_argument("dir", type=Path, metavar="DIR", help="results folder of kind trees")
-    for option in ("--dataset", "--impurity", "--splitter"):
-        tree.add_argument(option, required=True)
-    tree.add_argument("--trial", type=whole, required=True)
-    tree.add_argument("--fold", type=whole, default=1)
-
-
-def _add_data(commands: argparse._SubParsersAction[Any]) -> None:
-    data = commands.add_parser("data", help="the data sets of the tree study: list, check, fetch")
-    actions = data.add_subparsers(dest="action", required=True, metavar="ACTION")
-    for action, told in (
-        ("list", "show them, and where their files are"),
-        ("check", "verify the files that are there; 1 if one is missing or wrong"),
-        ("fetch", "download what is missing into --data or the cache"),
-    ):
-        each = actions.add_parser(action, help=told)
-        each.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: all)")
-        each.add_argument("--data", type=Path, metavar="DIR", help="folder of the files (default: SPLITLAB_DATA)")
-        each.add_argument("--catalogue", type=Path, metavar="FILE.yaml", help="description of your own data sets")
 
 
 def data_command(args: argparse.Namespace) -> bool:

@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 from typing import Any, NoReturn
 
-from splitlab import cli_trees
-
 DONE, DIFFERS, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -45,7 +43,8 @@ def parser() -> Parser:
     check.add_argument("--ratio", type=float, help="the most times the optimum that it claims to reach")
     check.add_argument("--seed", type=whole, default=0, help="of the random tables (default: 0)")
     commands.add_parser("examples", help="show worked examples of splits and trees, step by step")
-    cli_trees.add(commands, whole)
+    _add_data(commands)
+    _add_replay_tree(commands)
     return top
 
 
@@ -131,6 +130,29 @@ def _add_adversary(commands: argparse._SubParsersAction[Parser]) -> None:
     adversary.add_argument("--max-count", type=whole, default=10_000, metavar="M", help="largest entry (10000)")
     out = Path("results") / "adversary"
     adversary.add_argument("--out", type=Path, default=out, metavar="DIR", help=f"for worst.jsonl (default: {out})")
+
+
+def _add_replay_tree(commands: argparse._SubParsersAction[Parser]) -> None:
+    tree = commands.add_parser("replay-tree", help="where a tree parts from the one that ignores rounding, and why")
+    tree.add_argument("dir", type=Path, metavar="DIR", help="results folder of kind trees")
+    for option in ("--dataset", "--impurity", "--splitter"):
+        tree.add_argument(option, required=True)
+    tree.add_argument("--trial", type=whole, required=True)
+    tree.add_argument("--fold", type=whole, default=1)
+
+
+def _add_data(commands: argparse._SubParsersAction[Parser]) -> None:
+    data = commands.add_parser("data", help="the data sets of the tree study: list, check, fetch")
+    actions = data.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for action, told in (
+        ("list", "show them, and where their files are"),
+        ("check", "verify the files that are there; 1 if one is missing or wrong"),
+        ("fetch", "download what is missing into --data or the cache"),
+    ):
+        each = actions.add_parser(action, help=told)
+        each.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: all)")
+        each.add_argument("--data", type=Path, metavar="DIR", help="folder of the files (default: SPLITLAB_DATA)")
+        each.add_argument("--catalogue", type=Path, metavar="FILE.yaml", help="description of your own data sets")
 
 
 def whole(text: str) -> int:

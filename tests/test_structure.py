@@ -24,8 +24,8 @@ ROOMS = [
     {"montecarlo", "trees"},
     {"adversary"},
     {"report"},
-    {"options", "cli_trees"},
-    {"cli", "__main__"},
+    {"options"},
+    {"cli", "cli_trees", "__main__"},
 ]
 
 

@@ -76,32 +76,30 @@ def run_trees(
     for one in sets:
         columns_on(experiment, one)  # before anything is computed: can it be?
     if out is None:
-        return _grown(experiment, sets, MemoryStore(), jobs, say)
+        store: Store = MemoryStore()
+        _grow_missing(experiment, sets, store, jobs, say)
+        return _gathered(experiment, sets, store)
     folder = Path(out)
-
-    def remark(text: str) -> None:
-        tell(text, say)
-
-    make_way(folder, experiment, fresh, remark)
+    make_way(folder, experiment, fresh, lambda text: tell(text, say))
     with locked(folder):
-        earlier = earlier_sessions(folder, remark)
         described = Path(experiment.catalogue).read_text(encoding="utf-8")
         write_atomically(folder / CATALOGUE, described)  # the folder then stands by itself, but for the data
+        earlier = earlier_sessions(folder, lambda text: tell(text, say))
         write_config(folder, replace(experiment, catalogue=CATALOGUE))
         began = time.monotonic()
-        store = tree_store(folder, experiment, remark)
-        results = _grown(experiment, sets, store, jobs, say)
+        store = tree_store(folder, experiment, lambda text: tell(text, say))
+        computed = _grow_missing(experiment, sets, store, jobs, say)
+        results = _gathered(experiment, sets, store)
         wall = round(time.monotonic() - began, 3)
         trees = results.trees.to_csv(index=False, lineterminator="\n")
-        session = {"jobs": jobs, "wall_seconds": wall}
-        write_manifest(folder, _manifest(experiment, sets, session), earlier, {CATALOGUE: described, TREES: trees})
+        session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": wall}
+        write_manifest(folder, _manifest(experiment, sets, session), earlier, {TREES: trees, CATALOGUE: described})
         write_atomically(folder / TREES, trees)
     return results
 
 
-def _grown(
-    experiment: TreesExperiment, sets: list[Loaded], store: Store, jobs: int, say: TextIO | None
-) -> TreesResults:
+def _grow_missing(experiment: TreesExperiment, sets: list[Loaded], store: Store, jobs: int, say: TextIO | None) -> int:
+    """Grow what is missing; the number of trials that were, each impurity and splitter counted."""
     parts = missing_parts(experiment, sets, store)
     work = Work(sum(part.work.runs for part in parts), sum(part.work.seconds for part in parts))
     try:
@@ -109,7 +107,7 @@ def _grown(
             run_parts(parts, experiment, store, jobs, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("finished trials are kept, and the same command continues") from None
-    return _gathered(experiment, sets, store)
+    return work.runs
 
 
 def _gathered(experiment: TreesExperiment, sets: list[Loaded], store: Store) -> TreesResults:
