@@ -137,7 +137,8 @@ def _read_records(text: str, separator: str, name: str) -> list[_Record]:
                 raise ValueError(f"{name}:{line}: more than {MAX_FILE_CELLS:,} cells; give a smaller table")
             line = reader.line_num + 1
     except csv.Error as error:
-        raise ValueError(f"{name}:{line}: {error}; check the quotes in this line") from None
+        problem = str(error).replace("\t", r"\t")  # a separator is quoted as it is
+        raise ValueError(f"{name}:{line}: {problem}; check the quotes in this line") from None
     if not records:
         raise ValueError(f"{name}:1: the file is empty; a row of counts for each value is wanted")
     return records

@@ -99,6 +99,24 @@ def test_the_authors_draws_can_be_verified(tmp_path: Path) -> None:
     assert verified(tmp_path / "out", 3) == Verified(4, 3, [], [])
 
 
+def test_other_kinds_and_recorded_failures(tmp_path: Path) -> None:
+    def sometimes(table: Any, impurity: str) -> Any:
+        if table[0, 0] == 0:
+            raise ValueError("no")
+        return np.arange(len(table)) == 0
+
+    grid = [{"n": 4, "k": 3, "max_count": 7, "runs": 1500}]
+    kinds: dict[str, dict[str, Any]] = {
+        "failing": {"splitters": ["lca", sometimes], "on_error": "record"},
+        "optimality": {"kind": "optimality"},
+    }
+    for name, changes in kinds.items():
+        results = splitlab.run({**CONFIG, "grid": grid, **changes}, out=tmp_path / name)
+        if name == "failing":
+            assert results.win_percentage["failures"].sum() > 0
+        assert verified(tmp_path / name) == Verified(2, 2, [], [])
+
+
 def test_the_command(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["verify", str(out), "--sample", "3", "--seed", "5"]) == 0
     assert capsys.readouterr().out == "3 of 6 blocks computed again (--seed 5): every bit is the same\n"
