@@ -35,10 +35,12 @@ def run_command(args: argparse.Namespace) -> int:
     from splitlab.montecarlo.names import Plugins
     from splitlab.montecarlo.study import run
 
+    if (args.backend == "dask") != (args.scheduler is not None):
+        raise ValueError("--backend dask and --scheduler tcp://HOST:PORT go together; give both, or neither")
     plugins = Plugins(allowed=not args.no_plugins, announce=_say)
     experiment = load_experiment(args.config, runs=args.runs, overrides=args.set, plugins=plugins)
     folder = args.out or Path("results") / experiment.name
-    results = run(experiment, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr)
+    results = run(experiment, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr, scheduler=args.scheduler)
     if (folder / "report.html").exists():
         print(f"{folder}/report.html is of an earlier run; `splitlab report {folder}` renews it", file=sys.stderr)
     print(f"results in {folder}", file=sys.stderr, flush=True)
@@ -146,6 +148,7 @@ def plan_command(args: argparse.Namespace) -> int:
 def split_command(args: argparse.Namespace) -> int:
     """Split a table from a file."""
     from splitlab.api import split
+    from splitlab.montecarlo.yaml_source import escape
     from splitlab.splitters import get
     from splitlab.table_file import read_table
 
@@ -155,8 +158,8 @@ def split_command(args: argparse.Namespace) -> int:
         found = split(table.counts, args.impurity, args.splitter, args.direction, args.collapsed)
     except ValueError as error:
         raise ValueError(f"{args.file}: {error}") from None
-    labels = table.values or tuple(f"row {v}" for v in range(len(table.counts)))
-    print(f"{args.file}: {table.recognised}")
+    labels = [escape(label) for label in table.values or (f"row {v}" for v in range(len(table.counts)))]
+    print(f"{escape(str(args.file))}: {table.recognised}")
     print(f"{get(args.splitter).title}, {args.impurity}: impurity {found.impurity:.10g}, gain {found.gain:.10g}")
     for side, chosen in (("left", found.left), ("right", ~found.left)):
         print(f"{side}: {', '.join(label for label, here in zip(labels, chosen, strict=True) if here)}")
@@ -170,6 +173,7 @@ def adversary_command(args: argparse.Namespace) -> int:
     from splitlab.adversary.search import check_limits, posed
     from splitlab.report.worst import text_of
 
+    _import_named({"splitters": args.splitter, "impurities": args.impurity}, not args.no_plugins)
     problem = posed(args.splitter, args.impurity, args.n, args.k, args.max_count)
     seconds = 20 if args.seconds is None and args.steps is None else args.seconds
     check_limits(seconds, args.steps, args.seed)
@@ -188,7 +192,7 @@ def list_command(args: argparse.Namespace) -> int:
     from splitlab.splitters import splitters
 
     if args.impurity:
-        return _examine(args.impurity)
+        return _examine(args.impurity, not args.no_plugins)
     for entry in splitters():
         print(f"{entry.name:16}  {entry.title:18}  guarantee: {entry.guarantee}")
         print(f"{'':16}  {'':18}  cost: {entry.cost}; source: {entry.source}")
@@ -196,11 +200,11 @@ def list_command(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _examine(name: str) -> int:
+def _examine(name: str, allowed: bool) -> int:
     """Say which guarantees hold for an impurity of the user's own."""
     from splitlab.own_impurity import examine, guarantees
 
-    _import_named({"impurities": name})
+    _import_named({"impurities": name}, allowed)
     found = examine(name)
     for label, rule, problem in (
         ("P1", "f(0) = f(1) = 0", found.p1),
@@ -217,7 +221,7 @@ def check_command(args: argparse.Namespace) -> int:
     """Try a splitter's contract."""
     from splitlab.contract import check
 
-    _import_named({"splitters": args.splitter})
+    _import_named({"splitters": args.splitter}, not args.no_plugins)
     findings = check(args.splitter, args.ratio, args.seed)
     for finding in findings:
         print(f"{'broken' if finding.problem else 'holds '}  {finding.rule}")

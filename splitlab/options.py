@@ -38,10 +38,12 @@ def parser() -> Parser:
     _add_adversary(commands)
     listing = commands.add_parser("list", help="show all splitters and impurities")
     listing.add_argument("--impurity", metavar="NAME", help="examine an impurity of your own, package.module:function")
+    _add_no_plugins(listing)
     check = commands.add_parser("check", help="try what every splitter has to keep to on one of your own; 1 if broken")
     check.add_argument("splitter", metavar="package.module:function")
     check.add_argument("--ratio", type=float, help="the most times the optimum that it claims to reach")
     check.add_argument("--seed", type=whole, default=0, help="of the random tables (default: 0)")
+    _add_no_plugins(check)
     commands.add_parser("examples", help="show worked examples of splits and trees, step by step")
     _add_data(commands)
     _add_replay_tree(commands)
@@ -60,6 +62,8 @@ def _add_run(commands: argparse._SubParsersAction[Parser]) -> None:
     add_run_options(run)
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="replace a top-level key")
     run.add_argument("--fresh", action="store_true", help="keep old results as a backup and start anew")
+    run.add_argument("--backend", choices=["local", "dask"], default="local", help="where the work is done")
+    run.add_argument("--scheduler", metavar="tcp://HOST:PORT", help="of the Dask cluster, with --backend dask")
     _add_no_plugins(run)
 
 
@@ -128,6 +132,7 @@ def _add_adversary(commands: argparse._SubParsersAction[Parser]) -> None:
     adversary.add_argument("--max-count", type=whole, default=10_000, metavar="M", help="largest entry (10000)")
     out = Path("results") / "adversary"
     adversary.add_argument("--out", type=Path, default=out, metavar="DIR", help=f"for worst.jsonl (default: {out})")
+    _add_no_plugins(adversary)
 
 
 def _add_replay_tree(commands: argparse._SubParsersAction[Parser]) -> None:

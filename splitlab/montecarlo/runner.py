@@ -82,6 +82,7 @@ class Work:
 
 
 Progress = Callable[[Work], None]
+Executor = Callable[[Iterator[Task], bytes], Generator[tuple[Task, BlockData]]]  # tasks and what they need -> results
 
 
 def draw(task: Task) -> Draw:
@@ -198,15 +199,21 @@ def all_splitters(experiment: Experiment) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s for cell, _ in experiment.cells for s in rivals(experiment, cell)))
 
 
-def run_missing(experiment: Experiment, store: Store, jobs: int, progress: Progress) -> None:
-    """Compute and store all that is missing."""
+def run_missing(
+    experiment: Experiment, store: Store, jobs: int, progress: Progress, elsewhere: Executor | None = None
+) -> None:
+    """Compute and store all that is missing, in ``jobs`` workers here, or ``elsewhere``."""
+    functions = _functions(experiment) if elsewhere else b""
+    if functions is None:
+        raise ConfigError("functions of your own that cannot be pickled cannot be sent to other machines; import them")
     for own in (False, True):
         parts: dict[Block, list[tuple[Task, BlockData]]] = {}
         tasks = (task for group in missing_tasks(experiment, store, own) for task in group)
         with warnings.catch_warnings():
             # On an error joblib warns of tasks that it leaves undone; the error itself says what there is to say.
             warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
-            with closing(_computed_by(jobs, tasks, own, experiment)) as finished:
+            done = _computed_by(jobs, tasks, own, experiment) if elsewhere is None else elsewhere(tasks, functions)
+            with closing(done) as finished:
                 _collect(finished, parts, store, progress)
 
 

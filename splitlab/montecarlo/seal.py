@@ -17,6 +17,7 @@ from typing import Any
 from splitlab.montecarlo.yaml_source import ConfigError
 
 MANIFEST = "manifest.json"
+LARGEST = 1 << 26  # bytes
 WITHOUT = "delete it to go on without it"
 CHECKSUM = "sha256"
 LINE = re.compile(rb"# sha256 of what follows: ([0-9a-f]{64})\n")
@@ -33,9 +34,18 @@ def sealed(text: str) -> str:
     return f"# sha256 of what follows: {sha256(text)}\n{text}"
 
 
+def read_bounded(path: Path) -> bytes:
+    """The content of a file; ConfigError if it is far larger than any that we write."""
+    with path.open("rb") as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise ConfigError(f"{path}: is damaged: it has more than {LARGEST >> 20} MB")
+    return content
+
+
 def check_seal(path: Path) -> None:
     """ConfigError when a text that was sealed is not what was written."""
-    content = path.read_bytes()
+    content = read_bounded(path)
     line = LINE.match(content)
     intact = sha256(content[line.end() :]).encode() == line[1] if line else content.startswith(UNSEALED)
     if not intact:
@@ -62,9 +72,11 @@ def parsed_manifest(folder: Path) -> dict[str, Any]:
     """The same without a look at its checksum."""
     path = folder / MANIFEST
     try:
-        content: Any = json.loads(path.read_text(encoding="utf-8"))
+        content: Any = json.loads(read_bounded(path).decode())
     except FileNotFoundError:
         return {}
+    except ConfigError:
+        raise
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: is damaged ({error}); {WITHOUT}") from None
     if not isinstance(content, dict):
@@ -76,5 +88,5 @@ def check_file(folder: Path, name: str) -> None:
     """ConfigError when a file of the folder is not the one that the manifest was written for."""
     files = parsed_manifest(folder).get("files") if (folder / name).is_file() else None
     expected = files.get(name) if isinstance(files, dict) else None
-    if expected is not None and sha256((folder / name).read_bytes()) != expected:
+    if expected is not None and sha256(read_bounded(folder / name)) != expected:
         raise ConfigError(f"{folder / name}: is damaged, or was edited: it does not match its checksum in {MANIFEST}")

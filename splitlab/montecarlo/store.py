@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from splitlab.montecarlo.config import Cell
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block
+from splitlab.montecarlo.yaml_source import shorten
 
 FORMAT = 1
 LARGEST_FILE = 1 << 28  # bytes; a block of a thousand columns is far below
@@ -131,7 +132,7 @@ class FolderStore:
             return self._decode(read_ordinary(path), block)
         except FileNotFoundError:
             return EMPTY
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, IndexError) as error:
             if path not in self._named:
                 self.warn(f"{path}: not usable ({error}); it counts as missing")
             self._named.add(path)
@@ -161,6 +162,9 @@ class FolderStore:
         numbers = np.frombuffer(body, "<f8").astype(np.float64)
         columns = {}
         runs = header["runs"]
+        sizes = [runs, runs, *(column[2] for column in header["columns"])]
+        if not all(type(size) is int and 0 <= size <= runs for size in sizes) or sum(sizes) != numbers.size:
+            raise ValueError("its header does not fit its numbers")
         at = 2 * runs
         for impurity, splitter, size, fingerprint in header["columns"]:
             # A column that is not of this experiment has no fingerprint here: it is kept as it is.
@@ -190,7 +194,7 @@ def check_header(header: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
     """ValueError where a file was made with something else than what is wanted."""
     for key, value in wanted.items():
         if header[key] != value:
-            raise ValueError(f"it was made with {key} {header[key]}, not {value}")
+            raise ValueError(f"it was made with {key} {shorten(str(header[key]))}, not {value}")
 
 
 def _header(first_line: bytes) -> dict[str, Any]:

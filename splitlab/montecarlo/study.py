@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from splitlab.montecarlo.cluster import cluster
 from splitlab.montecarlo.config import ConfigError, Experiment, load_experiment
 from splitlab.montecarlo.cost import costs
 from splitlab.montecarlo.folder import (
@@ -94,6 +95,7 @@ def run(
     overrides: Sequence[str] = (),
     fresh: bool = False,
     say: TextIO | None = None,
+    scheduler: str | None = None,
 ) -> Results:
     """Run an experiment, or what is left of it.
 
@@ -113,6 +115,8 @@ def run(
         Keep an existing folder as a backup and start anew.
     say : text stream, optional
         Gets progress and remarks.
+    scheduler : str, optional
+        Address of a Dask scheduler, whose workers then do the work; for kinds splits and optimality.
 
     Returns
     -------
@@ -138,22 +142,29 @@ def run(
     else:
         named = with_functions_named(config) if isinstance(config, Mapping) else config
         experiment = with_published_located(load_experiment(named, runs=runs, overrides=overrides))
+    if scheduler is not None and experiment.kind not in ("splits", "optimality"):
+        raise ConfigError(f"scheduler: kind {experiment.kind} runs on this machine only")
     if isinstance(experiment, TimingExperiment):
         return _run_timing(experiment, jobs, out, fresh, say)
     if isinstance(experiment, TreesExperiment):
         return run_trees(experiment, check_jobs(jobs), out, fresh, say)
-    return _run_splits(experiment, check_jobs(jobs), out, fresh, say)
+    return _run_splits(experiment, check_jobs(jobs), out, fresh, say, scheduler)
 
 
 def _run_splits(
-    experiment: Experiment, jobs: int, out: str | os.PathLike[str] | None, fresh: bool, say: TextIO | None
+    experiment: Experiment,
+    jobs: int,
+    out: str | os.PathLike[str] | None,
+    fresh: bool,
+    say: TextIO | None,
+    scheduler: str | None,
 ) -> Results:
     remark = _remarks(say)
     refuse_absurd(experiment)
     if out is None:
         store = open_store(None, experiment)
         with failures_explained(None, experiment):
-            compute_missing(experiment, store, jobs, say)
+            compute_missing(experiment, store, jobs, say, scheduler)
         return _gathered(experiment, store, None, say)
     folder = Path(out)
     make_way(folder, experiment, fresh, remark)
@@ -163,9 +174,10 @@ def _run_splits(
         store = open_store(folder, experiment, remark)
         began = time.monotonic()
         with failures_explained(folder, experiment):
-            computed = compute_missing(experiment, store, jobs, say)
+            computed = compute_missing(experiment, store, jobs, say, scheduler)
         results = _gathered(experiment, store, folder, say)
-        session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": round(time.monotonic() - began, 3)}
+        where = {"jobs": jobs} if scheduler is None else {"scheduler": scheduler}
+        session = {"runs_computed": computed, **where, "wall_seconds": round(time.monotonic() - began, 3)}
         times = {TIMING: (folder / TIMING).read_text()} if results.optimality is not None else {}
         write_manifest(folder, _manifest(results, session), earlier, {**kept[1], **times})
     return results
@@ -263,23 +275,33 @@ def _remarks(say: TextIO | None) -> Callable[[str], None]:
     return lambda text: tell(text, say)
 
 
-def compute_missing(experiment: Experiment, store: Store, jobs: int, say: TextIO | None) -> int:
-    """Compute what is missing; the number of runs that were."""
+def compute_missing(
+    experiment: Experiment, store: Store, jobs: int, say: TextIO | None, scheduler: str | None = None
+) -> int:
+    """Compute what is missing, here or on a Dask cluster; the number of runs that were."""
     work = missing_work(experiment, store)
     if not work.runs:
         return 0
+    try:
+        if scheduler is not None:
+            with cluster(scheduler, _remarks(say)) as elsewhere, shown(say, work) as progress:
+                run_missing(experiment, store, jobs, progress, elsewhere)
+            return work.runs
+        _compile(experiment, say)
+        with shown(say, work) as progress:
+            run_missing(experiment, store, jobs, progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("finished blocks are kept, and the same command continues") from None
+    return work.runs
+
+
+def _compile(experiment: Experiment, say: TextIO | None) -> None:
     began, fresh = time.monotonic(), uncompiled(all_splitters(experiment))
     if fresh:
         _remarks(say)("compiling the kernels; this is done once and takes up to half a minute ...")
     compile_kernels(experiment)
     if fresh:
         _remarks(say)(f"kernels compiled in {time.monotonic() - began:.1f} s")
-    try:
-        with shown(say, work) as progress:
-            run_missing(experiment, store, jobs, progress)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("finished blocks are kept, and the same command continues") from None
-    return work.runs
 
 
 def _manifest(results: Results, session: dict[str, Any]) -> dict[str, Any]:
