@@ -21,6 +21,7 @@ from splitlab.splitters.own import SplitterError, called
 from splitlab.splitters.registry import refusal
 
 SHAPES = ((2, 2), (3, 2), (4, 3), (6, 3), (7, 4), (9, 3), (12, 2), (12, 5))
+LARGE_SHAPES = ((25, 3), (60, 4), (120, 2))  # where an order may matter that does not in small tables
 SCALES = (30, 1000, 10**6)
 PER_SCALE = 4
 SMALL = 9  # rows; up to here every split is tried
@@ -109,7 +110,7 @@ def tables_without_ties(seed: int) -> list[Table]:
         while _has_ties(table):
             table = rng.integers(1, scale + n * k, (n, k))
         tables.append(table)
-    return tables
+    return [*tables, *(rng.integers(1, 10**9, shape) for shape in LARGE_SHAPES)]
 
 
 def _has_ties(table: Table) -> bool:

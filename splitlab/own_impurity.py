@@ -21,11 +21,14 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core import ir
+from numba.core.compiler import run_frontend
 from numpy.typing import NDArray
 
 from splitlab.plugins import fingerprint, load
 
 GRID = 1001
+LARGEST_ROW = 60  # the shares of all rows of fewer examples are tried as well
 PAIRS = 60_000
 SLACK = 1e-9  # of the largest value of f: rounding errors stay below
 
@@ -71,17 +74,27 @@ def name_at(address: int) -> str:
 def _compiled(name: str, version: str) -> Any:
     """The function of that name and fingerprint, compiled."""
     function = load(name)
+    function = getattr(function, "py_func", function)
+    shares = np.unique([*np.linspace(0.0, 1.0, GRID), *(a / b for b in range(1, LARGEST_ROW) for a in range(b))])
     try:
-        compiled: Any = numba.cfunc("float64(float64)", error_model="numpy")(getattr(function, "py_func", function))
+        compiled: Any = numba.cfunc("float64(float64)", error_model="numpy")(function)
+        raises = any(isinstance(step, ir.Raise | ir.StaticRaise) for step in _steps(function))
     except Exception as error:
         problem = f"Numba cannot compile it as a function of one share: {_reason(error)}"
         raise ValueError(f"impurity {name}: {problem}") from None
-    values = _values(compiled, np.linspace(0.0, 1.0, GRID))
+    if raises:  # compiled code has nobody to raise to: it would go on with some number
+        raise ValueError(f"impurity {name}: f can raise an error, which a compiled function of one share must not")
+    values = _values(compiled, shares)
     for problem, wrong in (("not finite", ~np.isfinite(values)), ("negative", values < -SLACK)):
         if wrong.any():
-            share = np.linspace(0.0, 1.0, GRID)[wrong.argmax()]
-            raise ValueError(f"impurity {name}: f({share:g}) = {values[wrong.argmax()]:g} is {problem}; no impurity")
+            first = wrong.argmax()
+            raise ValueError(f"impurity {name}: f({shares[first]:g}) = {values[first]:g} is {problem}; no impurity")
     return compiled
+
+
+def _steps(function: Any) -> list[Any]:
+    """What a function does, step by step, as Numba reads it."""
+    return [step for block in run_frontend(function).blocks.values() for step in block.body]
 
 
 def _reason(error: Exception) -> str:

@@ -336,3 +336,23 @@ def test_split_on_the_command_line(elsewhere: Path, capsys: pytest.CaptureFixtur
     assert done.err == f"importing {module}:f from {elsewhere / module}.py\n"
     assert main(["split", "table.csv"]) == 0
     assert capsys.readouterr().out == done.out.replace(f"{module}:f", "gini")
+
+
+def test_a_function_that_can_raise_is_refused() -> None:
+    """Compiled code has nobody to raise to: a share between those tried would give some number, silently."""
+
+    def seldom(p: float) -> float:
+        if 0.42001 < p < 0.42002:
+            raise ValueError("no")
+        return p * (1.0 - p)
+
+    with pytest.raises(ValueError, match="can raise an error"):
+        splitlab.split([[1, 2], [3, 1], [0, 2]], impurity=seldom)
+
+
+def test_shares_of_small_rows_are_tried() -> None:
+    def third(p: float) -> float:
+        return -0.5 if 0.33329 < p < 0.33334 else p * (1.0 - p)
+
+    with pytest.raises(ValueError, match=r"f\(0\.333333\) = -0\.5 is negative"):
+        splitlab.split([[1, 2], [3, 1], [0, 2]], impurity=third)

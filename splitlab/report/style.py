@@ -67,7 +67,7 @@ ORDER = (
     *("hcc", "pc_ext_counts", "sliq_ext", "lca", "pc_ext", "sliq", "pc", "pc_counts"),
     *("ova", "balanced", "list_scheduling", "twoing", "twoing_min", "pull_left", "flip_flop"),
     *("two_class", "exhaustive", "hyperplanes", "exact", "hd"),
-    *("lca+hd", "hcc+hd", "pc_ext+hd", "direction"),
+    *("lca+hd", "hcc+hd", "pc_ext+hd", "direction", "sliq_ext_prefix"),
 )
 
 

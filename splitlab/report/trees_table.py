@@ -30,14 +30,14 @@ Counts = dict[tuple[str, str, str], tuple[int, int]]  # (impurity, method, rival
 
 def text_of(results: TreesResults) -> str:
     """All tables as text."""
-    parts = [accuracy_table(results), *authors_part(results), tests_part(results)]
+    parts = [accuracy_table(results), *authors_part(results), comparisons_part(results)]
     return "\n\n".join(part for part in parts if part)
 
 
 def write_tables(results: TreesResults, folder: Path) -> None:
     """The text, a csv of all tests, and a critical difference diagram where there are data sets enough."""
     write_atomically(folder / "trees.txt", text_of(results) + "\n")
-    write_atomically(folder / "tests.csv", tests(results).to_csv(index=False, lineterminator="\n"))
+    write_atomically(folder / "tests.csv", comparisons(results).to_csv(index=False, lineterminator="\n"))
     for impurity in results.experiment.impurities:
         if ranked := ranks(results, impurity):
             (folder / "figures").mkdir(exist_ok=True)
@@ -162,7 +162,7 @@ def _counts_table(columns: dict[str, Counts], results: TreesResults, note: str) 
     return "\n".join([*lines, note])
 
 
-def tests(results: TreesResults) -> pd.DataFrame:
+def comparisons(results: TreesResults) -> pd.DataFrame:
     """All pairs on all data sets: mean difference of accuracy, and the one-sided p-values that ``first`` is better.
 
     plain: over trials. corrected: over folds, with Nadeau and Bengio's variance. holm: two-sided, adjusted.
@@ -203,11 +203,11 @@ def holm(p: Floats) -> Floats:
     return adjusted
 
 
-def tests_part(results: TreesResults) -> str:
+def comparisons_part(results: TreesResults) -> str:
     """For every pair of splitters on how many data sets the first is better / worse, by three tests; then ranks."""
     if len(results.experiment.splitters) < 2:
         return ""
-    frame = tests(results)
+    frame = comparisons(results)
     lines = ["On how many data sets the first is better / worse, by three tests (0.05)"]
     lines.append(" " * 48 + f"{'plain':>12}{'corrected':>12}{'Holm':>12}{'mean diff.':>12}")
     for (impurity, first, second), group in _groups(frame, ["impurity", "first", "second"]):
