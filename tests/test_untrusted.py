@@ -212,7 +212,7 @@ def called(*args: object) -> tuple[int, str]:
 
 
 def test_a_tab_in_a_message_is_escaped(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text('\ta,b\n"c" d\t2\n')
+    (tmp_path / "t.csv").write_text('\ta\n"c" d\t2\n')
     with pytest.raises(ValueError, match=r"t\.csv:\d+: .*'\\t' expected") as caught:
         read_table(tmp_path / "t.csv")
     one_line(caught.value)
