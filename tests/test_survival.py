@@ -118,6 +118,17 @@ def test_kills_at_random_moments_change_nothing(kills: int, undisturbed: dict[st
 
 
 @pytest.mark.slow
+def test_kills_change_no_sums_either(tmp_path: Path) -> None:
+    rng = random.Random(7)
+    config, out = written(tmp_path, f"{CONFIG}keep_runs: false\n"), tmp_path / "out"
+    splitlab.run(config, out=tmp_path / "undisturbed")
+    start(config, out, *(rng.uniform(0.02, 0.1) for _ in range(25)), code=KILLER).communicate(timeout=300)
+    assert 0 < len(list(out.glob("blocks/*/*.sums"))) <= 2
+    splitlab.run(config, out=out)
+    assert contents(out) == contents(tmp_path / "undisturbed")
+
+
+@pytest.mark.slow
 def test_kills_of_the_command_change_nothing(undisturbed: dict[str, bytes], tmp_path: Path) -> None:
     rng = random.Random(5)
     config, out = written(tmp_path, CONFIG), tmp_path / "out"
