@@ -242,12 +242,11 @@ def examples_command(args: argparse.Namespace) -> int:
 
 def _import_named(names: dict[str, str], allowed: bool = True) -> None:
     """Import the functions among these splitters and impurities, from the current folder too, and say from where."""
-    from splitlab.montecarlo.names import Plugins, problem_of_plugin
+    from splitlab.montecarlo.names import Plugins, plugin_problems
 
     plugins = Plugins(allowed=allowed, announce=_say, folders=(Path(),))
-    for field, name in names.items():
-        if problem := problem_of_plugin(name, field, plugins):
-            raise ValueError(f"{name}: {problem}")
+    for (_, name), problem in plugin_problems({field: (name,) for field, name in names.items()}, plugins):
+        raise ValueError(f"{name}: {problem}")
 
 
 COMMANDS = {

@@ -17,7 +17,7 @@ from experiments.adversary import Call, challenge, frame_of, table_of
 from scripts.worst_tables import take_over
 from splitlab.adversary import Found, certified, proven, record, search, worst_known
 from splitlab.adversary.certificate import quotients
-from splitlab.adversary.known import always_optimal, as_json, challenged, with_better
+from splitlab.adversary.known import as_json, challenged, with_better
 from splitlab.adversary.moves import MOVES, changed, repaired, starts
 from splitlab.adversary.refine import neighbours, raised, simplified
 from splitlab.adversary.search import climb, posed
@@ -25,6 +25,7 @@ from splitlab.cli import WRONG_INPUT, main
 from splitlab.impurity import NAMES, code, score
 from splitlab.report.worst import standing
 from splitlab.splitters import get, names
+from splitlab.splitters.registry import always_optimal
 from tests.tables import optimum, random_tables
 from tests.test_cli import ROOT, refused, splitlab
 

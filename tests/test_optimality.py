@@ -29,7 +29,6 @@ from splitlab.montecarlo.optimality import (
     OPTIMUM,
     ContradictionError,
     excess,
-    proven_ratio,
     refuse_contradiction,
 )
 from splitlab.montecarlo.optimality_config import OptimalityExperiment
@@ -45,7 +44,7 @@ from splitlab.report.figures import image
 from splitlab.report.optimality_plot import on_front, optimality_plots
 from splitlab.report.optimality_table import optimality_tables
 from splitlab.splitters import get, split_batch
-from splitlab.splitters.registry import names
+from splitlab.splitters.registry import names, proven_ratio
 from tests.tables import optimum
 from tests.test_figures import check_layout
 

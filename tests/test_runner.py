@@ -23,6 +23,7 @@ from splitlab.montecarlo import folder as folder_module
 from splitlab.montecarlo import plan, runner
 from splitlab.montecarlo.config import Cell, load_experiment
 from splitlab.montecarlo.plan import Block, Item
+from splitlab.montecarlo.store import BlockData, MemoryStore
 from splitlab.montecarlo.study import Results, load_results
 from splitlab.report.compare import judge
 from splitlab.report.tables import write_tables
@@ -461,3 +462,20 @@ def test_the_stored_config_is_the_resolved_one(tmp_path: Path) -> None:
     assert stored == results.experiment
     assert stored.seed == 5
     assert [runs for _, runs in stored.cells] == [10, 10]
+
+
+def test_blocks_are_read_for_the_columns_that_there_are() -> None:
+    """Once for the kernels, and once more only where there are functions of people's own."""
+
+    class Counting(MemoryStore):
+        loads = 0
+
+        def load(self, block: Block) -> BlockData:
+            self.loads += 1
+            return super().load(block)
+
+    config = {"name": "x", "impurities": "gini", "grid": [{"n": [4, 5], "k": 3, "max_count": 7, "runs": 2500}]}
+    for splitters, loads in ((["lca"], 6), (["lca", "splitlab.examples:above_average"], 12)):
+        store = Counting()
+        assert runner.missing_work(load_experiment({**config, "splitters": splitters}), store).runs == 5000 * loads // 6
+        assert store.loads == loads

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -13,7 +12,8 @@ import numpy as np
 from splitlab._jit import Ints
 from splitlab.adversary.certificate import Found
 from splitlab.impurity import NAMES
-from splitlab.splitters import Splitter, get, splitters
+from splitlab.splitters import splitters
+from splitlab.splitters.registry import always_optimal, proven_ratio
 
 FILE = "worst_tables.json"
 HIGHER = 1e-9  # a ratio counts as higher when it is by more than this share
@@ -71,11 +71,6 @@ def challenged() -> list[Key]:
     return [(name, impurity) for name in names for impurity in NAMES]
 
 
-def always_optimal(splitter: Splitter) -> bool:
-    """Whether the registry says so."""
-    return re.match(r"optimal(;|$)", splitter.guarantee) is not None
-
-
 def proven(name: str, impurity: str) -> float | None:
     """The proven bound on the ratio to the optimum, for any number of classes, as the registry has it.
 
@@ -84,8 +79,5 @@ def proven(name: str, impurity: str) -> float | None:
     >>> proven("lca", "gini"), proven("lca", "entropy"), proven("hcc", "entropy"), proven("sliq", "gini")
     (2.0, 3.0, 2.0, None)
     """
-    splitter = get(name)
-    if always_optimal(splitter):
-        return 1.0
-    stated = {f: float(r) for r, f in re.findall(r"(?:^|, )(\d+) \(([\w ]+)\)", splitter.guarantee.lower())}
-    return stated.get(impurity, stated.get("class c") if impurity in NAMES else None)
+    stated = proven_ratio(name, impurity)
+    return float(stated) if stated else None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from splitlab.impurity import NAMES, code
 from splitlab.montecarlo.yaml_source import did_you_mean
 from splitlab.plugins import hand_over, hidden, is_plugin, load, search, where
 from splitlab.splitters import known, names
 from splitlab.splitters.registry import POLISHED
+
+if TYPE_CHECKING:
+    from splitlab.montecarlo.config import Experiment
 
 FIELDS = {"splitters": "splitter", "impurities": "impurity"}
 
@@ -78,6 +81,21 @@ def problem_of_plugin(name: str, field: str, plugins: Plugins | None) -> str:
     except ValueError as error:
         return f"cannot be used: {error}"
     return ""
+
+
+def plugin_problems(
+    lists: Mapping[str, Iterable[str]], plugins: Plugins | None
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Import the functions among names of splitters and impurities: (field, name) and what is wrong with it."""
+    for field, given in lists.items():
+        for name in given:
+            if problem := problem_of_plugin(name, field, plugins):
+                yield (field, name), problem
+
+
+def lists_of(experiment: Experiment) -> dict[str, tuple[str, ...]]:
+    """The names of an experiment's splitters and impurities."""
+    return {field: getattr(experiment, field) for field in FIELDS}
 
 
 def with_functions_named(config: Mapping[str, Any]) -> dict[str, Any]:

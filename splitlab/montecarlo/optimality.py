@@ -14,7 +14,6 @@ Nothing is below the optimum, and no bound is above a split: a number that says 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,13 +21,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from splitlab.impurity import NAMES
 from splitlab.montecarlo.config import Cell
 from splitlab.montecarlo.optimality_config import LOWER_BOUND, OptimalityExperiment
 from splitlab.montecarlo.plan import rivals
 from splitlab.montecarlo.store import Store
 from splitlab.montecarlo.summary import Tally, cell_columns, cell_fields, excess_fields, win_fields, wins
-from splitlab.splitters import get
+from splitlab.splitters.registry import proven_ratio
 
 OPTIMUM, BEST_KNOWN = "optimum", "best known"
 COLUMNS = (
@@ -149,21 +147,3 @@ def ratio_fields(tally: Tally) -> dict[str, float]:
 
 def _mean_or_infinite(tally: Tally) -> float:
     return 1.0 + tally.total / tally.runs if tally.bounded == tally.runs else np.inf
-
-
-def proven_ratio(splitter: str, impurity: str, k: int) -> str:
-    """The part of a splitter's guarantee that speaks of this impurity and number of classes; empty if none does.
-
-    Gini and entropy belong to the class C of the paper; of other impurities that is not known.
-
-    Examples
-    --------
-    >>> proven_ratio("lca", "entropy", 5), proven_ratio("hcc", "gini", 5), proven_ratio("pc", "gini", 2)
-    ('3', '2', '1')
-    """
-    guarantee = get(splitter).guarantee
-    if re.match(r"optimal(;|$)", guarantee) or (k == 2 and "optimal for k = 2" in guarantee):
-        return "1"
-    ratios = {name.lower(): ratio.strip() for ratio, name in re.findall(r"([^,;()]+) \(([^()]+)\)", guarantee)}
-    names = (impurity, "class c") if impurity in NAMES else ()
-    return next((ratios[name] for name in names if name in ratios), "")

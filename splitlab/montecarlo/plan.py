@@ -46,16 +46,20 @@ class Item:
     stop: int
 
 
-def blocks(experiment: Experiment) -> Iterator[Block]:
-    """All blocks of an experiment, cell by cell, in order."""
-    for cell, runs in experiment.cells:
-        yield from cell_blocks(cell, runs)
-
-
 def cell_blocks(cell: Cell, runs: int) -> Iterator[Block]:
     """The blocks that hold the first ``runs`` runs of a cell."""
-    for number in range(-(-runs // BLOCK_RUNS)):
-        yield Block(cell, number, min(BLOCK_RUNS, runs - number * BLOCK_RUNS))
+    for number in range(block_count(runs)):
+        yield numbered_block(cell, runs, number)
+
+
+def block_count(runs: int) -> int:
+    """How many blocks so many runs take."""
+    return -(-runs // BLOCK_RUNS)
+
+
+def numbered_block(cell: Cell, runs: int, number: int) -> Block:
+    """One of the blocks that hold the first ``runs`` runs of a cell."""
+    return Block(cell, number, min(BLOCK_RUNS, runs - number * BLOCK_RUNS))
 
 
 def slices(block: Block, columns: tuple[tuple[str, str], ...]) -> list[Item]:

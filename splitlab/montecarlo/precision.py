@@ -15,7 +15,7 @@ from typing import TextIO
 from splitlab.montecarlo.config import MAX_RUNS, Cell, ConfigError, Experiment
 from splitlab.montecarlo.folder import failures_explained
 from splitlab.montecarlo.paired import NORMAL_975
-from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, columns_in, refuse_absurd, run_seconds
+from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, block_count, columns_in, refuse_absurd, run_seconds
 from splitlab.montecarlo.runner import Task, compute
 from splitlab.montecarlo.study import run
 from splitlab.montecarlo.sums_store import GROUP_BLOCKS, kept_bytes
@@ -124,7 +124,7 @@ def measured_seconds(experiment: Experiment, cell: Cell) -> float:
 
 def stored_bytes(experiment: Experiment, cell: Cell, runs: int) -> int:
     """What the blocks of a cell take on disk."""
-    columns, number = len(columns_in(experiment, cell)), -(-runs // BLOCK_RUNS)
+    columns, number = len(columns_in(experiment, cell)), block_count(runs)
     if not experiment.keep_runs:
         files = -(-number // GROUP_BLOCKS)
         return number * kept_bytes(len(experiment.impurities), len(experiment.splitters)) + files * columns * BINS_BYTES

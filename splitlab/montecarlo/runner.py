@@ -21,7 +21,7 @@ from splitlab.montecarlo.plan import (
     BLOCK_RUNS,
     Block,
     Item,
-    blocks,
+    cell_blocks,
     columns_in,
     references,
     rivals,
@@ -154,13 +154,14 @@ def _floats(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 def missing_tasks(experiment: Experiment, store: Store, own: bool) -> Iterator[list[Task]]:
     """For each block that lacks some columns, of people's ``own`` functions or of kernels, its tasks."""
     states = AuthorsStream.block_states(BLOCK_RUNS) if experiment.draws == "authors" else {}
-    for block in blocks(experiment):
-        lacking = store.load(block).missing(block, _columns(experiment, block.cell, own))
-        if lacking:
-            cell = block.cell
-            state = states.get(((cell.n, cell.k, cell.max_count), block.number))
-            keep = experiment.on_error == "record"
-            yield [Task(item, lacking, experiment.seed, state, keep) for item in slices(block, lacking)]
+    keep = experiment.on_error == "record"
+    for cell, runs in experiment.cells:
+        columns = _columns(experiment, cell, own)
+        for block in cell_blocks(cell, runs) if columns else ():
+            lacking = store.load(block).missing(block, columns)
+            if lacking:
+                state = states.get(((cell.n, cell.k, cell.max_count), block.number))
+                yield [Task(item, lacking, experiment.seed, state, keep) for item in slices(block, lacking)]
 
 
 def work_of(tasks: list[Task]) -> Work:

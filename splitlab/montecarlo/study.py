@@ -76,8 +76,7 @@ class TimingResults(Results):
     timing: pd.DataFrame
 
     def __init__(self, experiment: TimingExperiment, timing: pd.DataFrame, manifest: dict[str, Any]) -> None:
-        nothing = pd.DataFrame()
-        super().__init__(experiment, MemoryStore(), Summary(nothing, nothing, nothing, nothing))
+        super().__init__(experiment, MemoryStore(), Summary())
         self.timing = timing
         self.manifest = manifest
 

@@ -60,10 +60,10 @@ def _loaded(block: Block, store: Store, columns: tuple[Column, ...]) -> BlockDat
 class Summary:
     """The numbers of an experiment, one row per impurity, cell and splitter."""
 
-    win_percentage: pd.DataFrame
-    relative_excess: pd.DataFrame
-    excess_histogram: pd.DataFrame
-    draws: pd.DataFrame
+    win_percentage: pd.DataFrame = field(default_factory=pd.DataFrame)
+    relative_excess: pd.DataFrame = field(default_factory=pd.DataFrame)
+    excess_histogram: pd.DataFrame = field(default_factory=pd.DataFrame)
+    draws: pd.DataFrame = field(default_factory=pd.DataFrame)
     paired_differences: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 

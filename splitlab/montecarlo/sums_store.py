@@ -25,6 +25,7 @@ from splitlab.montecarlo.histogram import BINS
 from splitlab.montecarlo.paired import Together
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block
 from splitlab.montecarlo.store import (
+    COMPLETE,
     EMPTY,
     BlockData,
     Column,
@@ -42,16 +43,6 @@ GROUPS_HELD = 8  # in memory; workers are never so far apart
 COUNTS = ("runs", "wins", "failures", "first_failure", "bounded", "unbounded", "maximum_run")
 FLOATS = ("total", "squares", "maximum")
 Sums = dict[str, tuple[list[Tally], Together]]  # by impurity
-
-
-class _Kept(BlockData):
-    """Stands for a block whose sums are there."""
-
-    def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
-        return ()
-
-
-KEPT = _Kept(EMPTY.totals, EMPTY.drawn)
 
 
 @dataclass
@@ -92,7 +83,7 @@ class SumsStore:
 
     def load(self, block: Block) -> BlockData:
         """Nothing, or something that lacks nothing."""
-        return KEPT if block.number in self._group(block).numbers else EMPTY
+        return COMPLETE if block.number in self._group(block).numbers else EMPTY
 
     def save(self, block: Block, data: BlockData) -> None:
         """Keep the sums of a block."""

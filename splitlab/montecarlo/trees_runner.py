@@ -15,7 +15,7 @@ import joblib
 import numpy as np
 
 from splitlab._jit import Floats, Ints, source_hash
-from splitlab.montecarlo.plan import Block
+from splitlab.montecarlo.plan import Block, columns_of
 from splitlab.montecarlo.runner import Progress, Work
 from splitlab.montecarlo.store import BlockData, Column, FolderStore, Store
 from splitlab.montecarlo.trees_config import TreesExperiment
@@ -93,15 +93,10 @@ def loaded(experiment: TreesExperiment, name: str) -> Loaded:
 def tree_store(folder: Path, experiment: TreesExperiment, warn: object) -> FolderStore:
     """The blocks of a folder as far as they fit the experiment and the present code."""
     marks = {}
-    for impurity, splitter in columns(experiment):
+    for impurity, splitter in columns_of(experiment):
         own = source_hash(PUBLISHED) if experiment.arithmetic == "published" else fingerprint(get(splitter))
         marks[impurity, splitter] = source_hash(GROWERS)[:16] + own[:16]
     return FolderStore(folder, experiment.protocol(), marks, warn)
-
-
-def columns(experiment: TreesExperiment) -> list[Column]:
-    """All pairs of impurity and splitter."""
-    return [(impurity, splitter) for impurity in experiment.impurities for splitter in experiment.splitters]
 
 
 def growth_of(experiment: TreesExperiment, column: Column) -> Growth:

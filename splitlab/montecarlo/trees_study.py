@@ -52,8 +52,7 @@ class TreesResults(Results):
     trees: pd.DataFrame
 
     def __init__(self, experiment: TreesExperiment, trees: pd.DataFrame) -> None:
-        nothing = pd.DataFrame()
-        super().__init__(experiment, MemoryStore(), Summary(nothing, nothing, nothing, nothing))
+        super().__init__(experiment, MemoryStore(), Summary())
         self.trees = trees
 
     def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:

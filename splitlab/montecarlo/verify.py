@@ -19,11 +19,11 @@ from splitlab.montecarlo.folder import (
     timing_conditions,
     timing_provenance,
 )
-from splitlab.montecarlo.names import FIELDS, Plugins, problem_of_plugin
-from splitlab.montecarlo.plan import BLOCK_RUNS, Block, columns_in
+from splitlab.montecarlo.names import Plugins, lists_of, plugin_problems
+from splitlab.montecarlo.plan import Block, block_count, columns_in, numbered_block
 from splitlab.montecarlo.runner import check_jobs
 from splitlab.montecarlo.seal import parsed_manifest
-from splitlab.montecarlo.store import EMPTY, BlockData, Column, Store
+from splitlab.montecarlo.store import COMPLETE, EMPTY, BlockData, Store
 from splitlab.montecarlo.study import compute_missing
 from splitlab.montecarlo.sums_store import SumsStore
 
@@ -52,13 +52,6 @@ class Verified:
     differing: list[str]
 
 
-class _NotChosen(BlockData):
-    """Stands for a block of which nothing has to be computed."""
-
-    def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
-        return ()
-
-
 class _Comparison:
     """A store in which the chosen blocks are missing; what is computed for them is held against what is stored."""
 
@@ -74,7 +67,7 @@ class _Comparison:
 
     def load(self, block: Block) -> BlockData:
         """Nothing of a chosen block, and no wish for any other."""
-        return EMPTY if block.number in self._chosen[block.cell] else _NotChosen(EMPTY.totals, EMPTY.drawn)
+        return EMPTY if block.number in self._chosen[block.cell] else COMPLETE
 
     def save(self, block: Block, data: BlockData) -> None:
         """Compare."""
@@ -146,14 +139,12 @@ def verify(
 
 
 def _import_functions(folder: Path, experiment: Experiment, plugins: Plugins | None) -> None:
-    for field in FIELDS:
-        for name in getattr(experiment, field):
-            if problem := problem_of_plugin(name, field, plugins):
-                raise ConfigError(f"{folder}: {name} {problem}")
+    for (_, name), problem in plugin_problems(lists_of(experiment), plugins):
+        raise ConfigError(f"{folder}: {name} {problem}")
 
 
 def _count(experiment: Experiment) -> int:
-    return sum(-(-runs // BLOCK_RUNS) for _, runs in experiment.cells)
+    return sum(block_count(runs) for _, runs in experiment.cells)
 
 
 def _chosen(experiment: Experiment, sample: int, seed: int) -> list[Block]:
@@ -162,9 +153,9 @@ def _chosen(experiment: Experiment, sample: int, seed: int) -> list[Block]:
     places = np.sort(np.random.default_rng(seed).choice(total, min(sample, total), replace=False))
     chosen, before = [], 0
     for cell, runs in experiment.cells:
-        number = -(-runs // BLOCK_RUNS)
+        number = block_count(runs)
         for at in places[(before <= places) & (places < before + number)] - before:
-            chosen.append(Block(cell, int(at), min(BLOCK_RUNS, runs - int(at) * BLOCK_RUNS)))
+            chosen.append(numbered_block(cell, runs, int(at)))
         before += number
     return chosen
 

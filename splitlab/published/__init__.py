@@ -92,13 +92,8 @@ def load(name: str) -> Published:
     >>> load("table1").get("gini", 12, 3, 7, "hcc")
     '97.3'
     """
-    if name in table_names():
-        wanted = table_names()[1:] if name == "paper" else (name,)
-        return Published({_key(row): row["value"] for row in _paper() if row["table"] in wanted})
-    if not name.endswith(".csv"):
-        known = ", ".join(table_names())
-        raise ValueError(f"published: {Path(name).name!r} is not known; write {known}, or a path to a csv file")
-    return Published(_from_file(Path(name), True, _percentage_fault))
+    tables = {table: table_names()[1:] if table == "paper" else (table,) for table in table_names()}
+    return _loaded(name, tables, "is not known", True, _percentage_fault)
 
 
 def load_ratios(name: str) -> Published:
@@ -119,12 +114,19 @@ def load_ratios(name: str) -> Published:
     >>> load_ratios("table3").get("", 12, 9, 7, "hcc")
     '138.4'
     """
-    if name == RATIO_TABLE:
-        return Published({_key(row): row["value"] for row in _paper() if row["table"] == RATIO_TABLE})
+    return _loaded(name, {RATIO_TABLE: (RATIO_TABLE,)}, "has no relative times", False, _ratio_fault)
+
+
+def _loaded(
+    name: str, tables: Mapping[str, tuple[str, ...]], unknown: str, with_impurity: bool, fault: Callable[[str], str]
+) -> Published:
+    """The tables of the paper that ``name`` stands for, or a csv file."""
+    if name in tables:
+        return Published({_key(row): row["value"] for row in _paper() if row["table"] in tables[name]})
     if not name.endswith(".csv"):
-        rule = f"write {RATIO_TABLE}, or a path to a csv file"
-        raise ValueError(f"published: {Path(name).name!r} has no relative times; {rule}")
-    return Published(_from_file(Path(name), False, _ratio_fault))
+        rule = f"write {', '.join(tables)}, or a path to a csv file"
+        raise ValueError(f"published: {Path(name).name!r} {unknown}; {rule}")
+    return Published(_from_file(Path(name), with_impurity, fault))
 
 
 def _from_file(path: Path, with_impurity: bool, value_fault: Callable[[str], str]) -> dict[Key, str]:

@@ -8,14 +8,14 @@ from typing import Any
 import pandas as pd
 
 from splitlab.published import PAPER_RIVALS
+from splitlab.report import tables
 from splitlab.report.panels import varies
 from splitlab.report.style import plain, titles
-from splitlab.report.tables import IMPURITY_TITLES
 
 
 def impurity_title(name: Any) -> str:
     """The name of an impurity in titles."""
-    return IMPURITY_TITLES.get(name, plain(str(name)))
+    return plain(tables.impurity_title(str(name)))
 
 
 def impurity_word(frame: pd.DataFrame) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from splitlab.impurity import code, score
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment
 from splitlab.montecarlo.folder import open_store, stored_experiment
-from splitlab.montecarlo.names import FIELDS, Plugins, problem_of_plugin
+from splitlab.montecarlo.names import Plugins, lists_of, plugin_problems
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, columns_in, rivals
 from splitlab.montecarlo.runner import Task, draw, impurities_of
 from splitlab.montecarlo.summary import wins
@@ -39,12 +39,7 @@ def replay(folder: Path, n: int, k: int, max_count: int | None, run: int, plugin
 
 def _that_can_be_had(experiment: Experiment, plugins: Plugins) -> tuple[Experiment, list[str]]:
     """The experiment without the functions that cannot be imported, and a line about each of those."""
-    problems = {
-        (field, name): problem
-        for field in FIELDS
-        for name in getattr(experiment, field)
-        if (problem := problem_of_plugin(name, field, plugins))
-    }
+    problems = dict(plugin_problems(lists_of(experiment), plugins))
     splitters = tuple(name for name in experiment.splitters if ("splitters", name) not in problems)
     impurities = tuple(name for name in experiment.impurities if ("impurities", name) not in problems)
     had = replace(experiment, splitters=splitters, impurities=impurities)

@@ -23,7 +23,6 @@ from splitlab.splitters import get
 from splitlab.trees.statistics import Comparison, cd_diagram, compare, corrected_t_test, paired_t_test
 
 LEVEL = 0.05
-PAPER_ORDER = ("lca", "hcc", "pc_ext_counts", "sliq_ext_prefix")
 
 Counts = dict[tuple[str, str, str], tuple[int, int]]  # (impurity, method, rival) -> data sets where better, worse
 

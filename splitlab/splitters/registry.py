@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -119,6 +120,34 @@ def serving(n: int, k: int) -> tuple[str, ...]:
     {'two_class'}
     """
     return tuple(s.name for s in SPLITTERS if not refusal(s, n, k))
+
+
+def always_optimal(splitter: Splitter) -> bool:
+    """Whether the optimum is guaranteed for every table."""
+    return re.match(r"optimal(;|$)", splitter.guarantee) is not None
+
+
+def proven_ratio(name: str, impurity: str, k: int | None = None) -> str:
+    """The proven bound on the ratio to the optimum for k classes, or for any number of them; empty if there is none.
+
+    It is the part of the guarantee that speaks of this impurity. Gini and entropy belong to the class C of the paper;
+    of other impurities that is not known.
+
+    Examples
+    --------
+    >>> proven_ratio("lca", "entropy"), proven_ratio("hcc", "gini"), proven_ratio("pc", "gini")
+    ('3', '2', '')
+    >>> proven_ratio("pc", "gini", 2)
+    '1'
+    """
+    from splitlab.impurity import NAMES
+
+    splitter = get(name)
+    if always_optimal(splitter) or (k == 2 and "optimal for k = 2" in splitter.guarantee):
+        return "1"
+    ratios = {of.lower(): ratio.strip() for ratio, of in re.findall(r"([^,;()]+) \(([^()]+)\)", splitter.guarantee)}
+    wanted = (impurity, "class c") if impurity in NAMES else ()
+    return next((ratios[of] for of in wanted if of in ratios), "")
 
 
 def fingerprint(splitter: Splitter) -> str:
