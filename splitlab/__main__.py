@@ -26,12 +26,12 @@ def leave(number: int, frame: FrameType | None = None) -> NoReturn:
 
 def enter() -> int:
     """Run the command line; its exit code."""
-    caught = []
+    caught: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> NoReturn:
-        if _loading(frame):
+        if caught or _loading(frame):
             os.write(2, b"splitlab: interrupted\n")
-            leave(number)
+            leave(number)  # also when somebody does not wait for what the first signal set going
         caught.append(number)
         raise KeyboardInterrupt
 

@@ -184,6 +184,22 @@ sys.exit(enter())
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
+def test_an_impatient_second_interrupt(undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    config, out = written(tmp_path, CONFIG), tmp_path / "out"
+    process = start("run", config, "--out", out)
+    while process.poll() is None and not list(out.glob("blocks/*/*.block")):
+        time.sleep(0.01)
+    for _ in range(4):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    splitlab.run(config, out=out)
+    assert contents(out) == undisturbed
+
+
 def test_an_ignored_interrupt_stays_ignored() -> None:
     """Shells start what runs in the background so that Ctrl-C does not reach it."""
     code = """
@@ -389,9 +405,14 @@ def test_damaged_times_are_named(tmp_path: Path) -> None:
     splitlab.run({**config, "grid": grid, "repeats": 2, "baseline": "lca"}, out=tmp_path / "out")
     times = tmp_path / "out" / "timing.csv"
     assert load_results(tmp_path / "out").timing is not None
-    times.write_text(times.read_text().replace(".", ".1", 1))
+    whole = times.read_text()
+    times.write_text(whole.replace(".", ".1", 1))
     with pytest.raises(ValueError, match=r"timing\.csv: is damaged"):
         load_results(tmp_path / "out")
+    times.write_text(whole)
+    (tmp_path / "out" / "config.yaml").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"config\.yaml: is damaged.*--fresh"):
+        splitlab.run({**config, "grid": grid, "repeats": 2, "baseline": "lca"}, out=tmp_path / "out")
 
 
 def make_pipe(path: Path) -> None:

@@ -127,7 +127,7 @@ def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[s
         stored = stored_experiment(folder)
     except ConfigError:
         if not has_blocks:
-            raise
+            raise ConfigError(f"{folder / CONFIG}: is damaged, or was edited; {ANEW}") from None
         wanted = _identity(experiment)
         _refuse_difference(folder, {**wanted, **_identity_of_blocks(folder)}, wanted)
         remark(f"{folder / CONFIG}: is lost or damaged; it is written anew, and the blocks are kept")
@@ -162,7 +162,10 @@ def _identity_of_blocks(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {key: header[key] for key in ("seed", "draws") if key in header}
     if "sums" not in header:
         return {**found, **({"keep_runs": _word(True)} if header else {})}
-    names = [dict.fromkeys(column[at] for column in header["columns"]) for at in (0, 1)]
+    try:
+        names = [dict.fromkeys(str(column[at]) for column in header["columns"]) for at in (0, 1)]
+    except (KeyError, TypeError, IndexError):  # nothing that we wrote
+        return found
     lists = {key: ", ".join(n) for key, n in zip(("impurities", "splitters"), names, strict=True)}
     return {**found, "keep_runs": _word(False), **lists}
 

@@ -212,6 +212,8 @@ def _header(first_line: bytes) -> dict[str, Any]:
     if hashlib.sha256(line).hexdigest().encode() != checksum:
         raise ValueError("its header does not match its checksum")
     header: dict[str, Any] = json.loads(line)
+    if not isinstance(header, dict):
+        raise ValueError("its header is none")
     return header
 
 
