@@ -104,7 +104,7 @@ def best_of_lane(
     left, mask = work.prefixes[0], np.int32((1 << form.bits) - 1)
     for j in range(chosen.size - 1):
         if work.values[j, lane] <= limit:
-            n_left = prefix(work.rows, 0, work.keys, lane, j, mask, left)
+            n_left = int(prefix(work.rows, 0, work.keys, lane, j, mask, left))
             value = split_value(left, totals - left, n_left, n_total, sums)
             if value < best:
                 best = value
@@ -149,7 +149,7 @@ def hcc_of_table(table: Ints, kind: int, lookup: Floats, chosen: Bools) -> None:
     pack_rows(table.reshape(1, n, k), sizes, 0, 1, work.rows)
     pairs, doubt, sums = close_pairs(sizes[0]), np.empty(chunk, np.bool_), PRODUCTS if kind == GINI else BITS
     subset, size, lanes = np.zeros(k, np.int64), 1, 0
-    best, least = np.inf, np.int64(1 << FIXED_BITS)
+    best, least = np.inf, 1 << FIXED_BITS
     while size <= k // 2:
         doubt[lanes] = write_keys(columns, narrow, subset, size, form.bits, pairs, rest, keys)
         work.keys[:, lanes] = keys
@@ -158,7 +158,7 @@ def hcc_of_table(table: Ints, kind: int, lookup: Floats, chosen: Bools) -> None:
         if lanes == chunk or size > k // 2:
             sort_lanes(work.keys, lanes)
             fill_values(totals, n_total, kind, form, work, lanes)
-            least = min(least, work.least[:lanes].min())
+            least = min(least, int(work.least[:lanes].min()))
             for lane in range(lanes):
                 if doubt[lane]:
                     members = work.members[lane]

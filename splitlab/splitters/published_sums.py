@@ -3,8 +3,8 @@
 - A side with counts c_0, c_1, ... of m examples: 1.0 - (c_0/m)^2 - (c_1/m)^2 - ..., or 0.0 - (c_0/m) log2(c_0/m) - ...
 - A split: (m_L g_L + m_R g_R) / N for Gini in LCA and HcC, (m_L/N) g_L + (m_R/N) g_R in the others.
 
-They are slow, and only matter between splits that are equally good but for rounding. So a search looks at a fast formula
-first, and compares by these sums what comes within NEAR of the least value so far.
+They are slow, and matter only between splits that are equally good but for rounding. So a search looks at a fast
+formula first, and compares by these sums what comes within NEAR of the least value so far.
 
 Source: the program that Laber, Molinaro and Pereira published with the paper (ICML 2018, section 5).
 """

@@ -144,7 +144,7 @@ def numeric(values: Values, totals: Ints, criterion: Criterion, min_leaf: int) -
     before[here] = below[starts] - values.counts[starts]
     known = np.zeros_like(totals)
     known[here] = below[starts + lengths - 1] - before[here]
-    missing = np.where(known.any(1)[:, None], totals - known, 0)  # where an attribute is dead, nothing is missing
+    missing = np.where(known.any(1, keepdims=True), totals - known, 0)  # where an attribute is dead, nothing is missing
     convex = np.logical_not(missing.any(1)) & np.bool_(criterion.hyperplanes and min_leaf <= 1)
     thresholds = _Thresholds(below, before, known, missing, criterion, min_leaf)
     if criterion.cuts is not None and min_leaf <= 1 and not missing.any():
