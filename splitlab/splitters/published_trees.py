@@ -29,7 +29,6 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import GINI, lookup_table, xlog2x
-from splitlab.splitters.principal import scatter
 from splitlab.splitters.published_sums import BITS, NEAR, PRODUCTS, SHARES, move, promising, split_value
 from splitlab.splitters.python_sets import copied, set_of, set_order, walk, without
 from splitlab.splitters.sweep import margins, mark, sort_rows, sort_scores
@@ -246,12 +245,21 @@ def best_exchange(table: Ints, order: Ints, totals: Ints, n_total: int, kind: in
 
 
 @kernel
-def raw_scores(merged: Ints, vectors: Floats) -> Floats:
-    """v . A[a] for the last of ``vectors``, class by class: (m,)."""
+def count_scores(merged: Ints, probabilities: Floats, totals: Ints, n_total: int) -> Floats:
+    """v . A[a] along the principal component v: (m,).
+
+    The matrix by the library calls of the program, since the sign of v, and which scores are equal, go by their
+    rounding; the scores class by class, which of all the ways to sum them gives most of its trees.
+    """
+    away = probabilities - totals / n_total
+    weighted = away * merged.sum(1).reshape(-1, 1)
+    matrix = (1 / (n_total - 1)) * np.dot(weighted.T, away)
+    values, vectors = np.linalg.eigh(matrix)
+    v = vectors[:, np.argmax(values * values)]
     scores = np.zeros(merged.shape[0])
     for a in range(scores.size):
-        for i in range(merged.shape[1]):
-            scores[a] += vectors[i, -1] * merged[a, i]
+        for i in range(v.size):
+            scores[a] += v[i] * merged[a, i]
     return scores
 
 
@@ -270,9 +278,7 @@ def pc_ext_counts(tables: Ints, values: Ints, kind: int, masks: Bools) -> None:
         masks[t] = False
         if m == 1:
             continue
-        # As LAPACK gives it: the rows whose scores are equal but for rounding go by that, and so does the sign.
-        _, vectors = np.linalg.eigh(scatter(merged, probabilities, totals, n_total) / (n_total - 1))
-        scores = raw_scores(merged, vectors)
+        scores = count_scores(merged, probabilities, totals, n_total)
         sort_scores(scores, order[:m], spare[:m])
         cut, exchanged = best_exchange(merged, order[:m], totals, n_total, kind, lookup)
         mark(order[:m], cut, exchanged, chosen[:m])
