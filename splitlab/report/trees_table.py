@@ -86,7 +86,7 @@ def accuracy_table(results: TreesResults, impurity: str) -> Table:
     found = {(row["dataset"], row["splitter"]): row for row in here}
     heads, rows = ["data set"], []
     for splitter in splitters:
-        heads += [get(splitter).title, *(["paper"] if replays(results) else []), "nodes"]
+        heads += [get(splitter).title, *(["authors"] if replays(results) else []), "nodes"]
     for name in results.experiment.datasets:
         row = [Entry(name)]
         for splitter in splitters:
