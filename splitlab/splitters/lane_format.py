@@ -21,7 +21,6 @@ FIELD = np.uint64(0xFFFF)
 
 LANES = 256
 PAD = 16  # unused lanes: at a distance of a power of two, the rows of a lane would compete for the same cache lines
-ALL_FROM = 5  # classes; with fewer the sums over all sets cost more than they save
 FIXED_BITS = 30  # values stay below 2^30, so that a few rounding errors cannot overflow
 LARGEST_TOTAL = 32767  # 2 N^2 < 2^31: sums of squares, the size's too, fit into an int32; a count into 16 bits
 SHARE_BITS = 22  # shares of rows of S <= 2^11 examples, 1 / S^2 apart, stay apart in float32
@@ -45,9 +44,12 @@ class Work(NamedTuple):
 
     members: Ints  # (directions, k + 1): how many classes the direction holds, and which
     visit: Ints  # (directions,): the lane of the direction, among those of its table
-    sums: Floats32  # (2^(k-1),): a row's sums over sets of classes, where all directions are there at once; else (0,)
-    signs: Floats32  # (2, lanes of a table): 1, 0 where the lane's share is that of its set; -1, 1 where of the others
+    turned: Ints  # (directions,): whether the lane's direction is the complement of its set
     columns: Ints32  # (k + 2, n): a table's columns, its row sums, and a direction's row sums
+    sums: Floats32  # (sets tables,): a row's sums over sets of classes; empty unless all directions are there at once
+    spread: Floats32  # (sets tables,): a row's counts of one class, or sizes, in every lane
+    signs: Floats32  # 1, or -1 where the lane's direction is the complement of its set of classes
+    others: Floats32  # 0, or 1 there
     keys: Ints32  # (n, lanes)
     values: Ints32  # (n, lanes), row j for cut j
     least: Ints32  # of a lane's values
@@ -126,13 +128,14 @@ def format_of(totals: Ints, n_total: Ints, n: int, kind: int) -> Format:
 def work_space(n: int, k: int, group: int, chunk: int, kind: int, form: Format) -> Work:
     """Uninitialised arrays for ``group`` tables in ``chunk`` directions each."""
     lanes, entropy = group * chunk, 0 if kind == GINI else 1
-    sets = chunk + 1 if k >= ALL_FROM and chunk + 1 == 1 << (k - 1) else 0
+    sets = group << (k - 1) if chunk + 1 == 1 << (k - 1) else 0
     word, whole = np.empty((form.words, lanes), np.uint64), np.empty((form.words, lanes), np.uint64)
     left, right = np.empty(lanes, np.uint64), np.empty(lanes, np.uint64)
     halves = word.view(np.uint32), whole.view(np.uint32), left.view(np.uint32), right.view(np.uint32)
     return Work(
         np.empty((chunk, k + 1), np.int64), np.empty(chunk, np.int64),
-        np.empty(sets, np.float32), np.empty((2, sets), np.float32), np.empty((k + 2, n), np.int32),
+        np.empty(chunk, np.int64), np.empty((k + 2, n), np.int32), np.empty(sets, np.float32),
+        np.empty(sets, np.float32), np.empty(sets, np.float32), np.empty(sets, np.float32),
         np.empty((n, lanes + PAD), np.int32), np.empty((n, lanes + PAD), np.int32), np.empty(lanes, np.int32),
         np.empty((form.words, group * n), np.uint64), np.empty(lanes, np.int32),
         word, whole, left, right, halves, np.empty((4, lanes), np.int32), np.empty(lanes, np.float32),

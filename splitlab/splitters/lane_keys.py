@@ -26,75 +26,98 @@ def list_directions(subset: Ints, size: int, count: int, work: Work) -> int:
         if work.sums.size:
             turned = members >> (k - 1)
             lane = ((1 << k) - 1 - members if turned else members) - 1
-            work.visit[d], work.signs[0, lane], work.signs[1, lane] = lane, 1 - 2 * turned, turned
+            work.visit[d], work.turned[lane] = lane, turned
         size = next_direction(subset, size, k)
     return size
 
 
 @kernel
-def write_keys(columns: Ints32, members: Ints, keys: Ints32, start: int, here: int) -> None:
-    """The keys of one table's rows in its ``here`` lanes from ``start`` on."""
-    k, n = columns.shape[0] - 2, columns.shape[1]
+def write_keys(table: Ints, sizes: Ints, columns: Ints32, members: Ints, keys: Ints32, here: int) -> None:
+    """The keys of one table's rows in ``here`` directions."""
+    n, k = table.shape
     bits = np.int32(bit_length(n - 1))
     scale = np.float32(1 << (FIXED_BITS - bits))
+    for v in range(n):
+        for i in range(k):
+            columns[i, v] = table[v, i]
+        columns[k, v] = sizes[v]
     for d in range(here):
-        parts = members[d, 1]  # where the direction's row sums are
-        if members[d, 0] > 1:
-            parts, second = k + 1, members[d, 2]
-            for v in range(n):
-                columns[parts, v] = columns[members[d, 1], v] + columns[second, v]
-        for s in range(3, members[d, 0] + 1):
+        for v in range(n):
+            columns[k + 1, v] = 0
+        for s in range(1, members[d, 0] + 1):
             i = members[d, s]
             for v in range(n):
-                columns[parts, v] += columns[i, v]
+                columns[k + 1, v] += columns[i, v]
         for v in range(n):
-            share = np.float32(columns[parts, v]) / np.float32(columns[k, v])
+            share = np.float32(columns[k + 1, v]) / np.float32(columns[k, v])
             columns[k + 1, v] = (np.int32(share * scale) << bits) | np.int32(v)
         for v in range(n):
-            keys[v, start + d] = columns[k + 1, v]
+            keys[v, d] = columns[k + 1, v]
 
 
 @kernel
-def add_class(sums: Floats32, count: np.float32, more: Floats32, sets: int) -> None:
-    """Sums over sets that hold one class more."""
-    for m in range(sets):
-        more[m] = sums[m] + count
+def repeat(numbers: Floats32, times: int) -> None:
+    """Repeat the first ``numbers.size / 2^times`` entries to the end."""
+    width = numbers.size >> times
+    for _ in range(times):
+        copy(numbers[:width], numbers[width:], width)
+        width *= 2
 
 
 @kernel
-def write_all_keys(columns: Ints32, sums: Floats32, signs: Floats32, keys: Ints32, start: int) -> None:
-    """The same for all directions at once: lane m - 1 is that of the set m of the first k - 1 classes.
+def copy(source: Floats32, target: Floats32, width: int) -> None:
+    """Two different arrays, as the compiler sees it, so that this becomes vector instructions; also below."""
+    for x in range(width):
+        target[x] = source[x]
 
-    ``sums`` (2^(k-1),) gets a row's sums over all these sets, from which the share in a lane's direction is the set's
-    own or that of the other classes; ``signs`` (2, lanes) says which (see ``list_directions``).
+
+@kernel
+def add(a: Floats32, b: Floats32, result: Floats32, width: int) -> None:
+    """a + b."""
+    for x in range(width):
+        result[x] = a[x] + b[x]
+
+
+@kernel
+def write_all_keys(tables: Ints, sizes: Ints, first: int, count: int, work: Work) -> None:
+    """The keys of a group of tables in all directions, row by row.
+
+    Over the sets m of the first k - 1 classes and the tables g, entry m count + g of ``sums`` is a row's sum. From it
+    the share in the lane's direction follows, which is that of the set or of the other classes (``turned``).
     """
-    k, n = columns.shape[0] - 2, columns.shape[1]
-    bits, at = np.int32(bit_length(n - 1)), np.uint64(start)
+    n, k = tables.shape[1:]
+    bits = np.int32(bit_length(n - 1))
     scale = np.float32(1 << (FIXED_BITS - bits))
-    sums[0] = 0.0
+    sets = 1 << (k - 1)
+    sums, spread, signs, others, keys = work.sums, work.spread, work.signs, work.others, work.keys
+    for m in range(sets - 1):
+        for g in range(count):
+            signs[m * count + g] = 1 - 2 * work.turned[m]
+            others[m * count + g] = work.turned[m]
+    for g in range(count):
+        sums[g] = 0.0
     for v in range(n):
         for i in range(k - 1):
-            add_class(sums[: 1 << i], np.float32(columns[i, v]), sums[1 << i :], 1 << i)
-        size, row = np.float32(columns[k, v]), np.int32(v)
-        for m in range((1 << (k - 1)) - 1):
-            share = (signs[0, m] * sums[m + 1] + signs[1, m] * size) / size
-            keys[v, at + np.uint64(m)] = np.int32(np.int32(np.int32(share * scale) << bits) | row)
+            width = count << i
+            for g in range(count):
+                spread[g] = tables[first + g, v, i]
+            repeat(spread[:width], i)
+            add(sums[:width], spread[:width], sums[width:], width)
+        for g in range(count):
+            spread[g] = sizes[first + g, v]
+        repeat(spread[: count * sets], k - 1)
+        shares_to_keys(sums[count:], spread, signs, others, scale, bits, np.int32(v), keys, (sets - 1) * count)
 
 
 @kernel
-def start_lanes(tables: Ints, sizes: Ints, first: int, count: int, here: int, work: Work) -> None:
-    """Unsorted keys of ``count`` tables from number ``first`` on, each in ``here`` lanes."""
-    n, k = tables.shape[1:]
-    columns, members, sums, signs, keys = work.columns, work.members, work.sums, work.signs, work.keys
-    for g in range(count):
-        for v in range(n):
-            for i in range(k):
-                columns[i, v] = tables[first + g, v, i]
-            columns[k, v] = sizes[first + g, v]
-        if sums.size:
-            write_all_keys(columns, sums, signs, keys, g * here)
-        else:
-            write_keys(columns, members, keys, g * here, here)
+def shares_to_keys(
+    sums: Floats32, sizes: Floats32, signs: Floats32, others: Floats32, scale: np.float32, bits: np.int32,
+    v: np.int32, keys: Ints32, lanes: int,
+) -> None:  # fmt: skip
+    """Keys of row v in every lane."""
+    for x in range(lanes):
+        share = (signs[x] * sums[x] + others[x] * sizes[x]) / sizes[x]
+        keys[v, x] = np.int32(np.int32(np.int32(share * scale) << bits) | v)
 
 
 @kernel

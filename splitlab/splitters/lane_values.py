@@ -44,11 +44,11 @@ def empty_prefixes(n: int, count: int, here: int, work: Work) -> None:
             total = np.uint64(0)
             for v in range(n):
                 total += rows[q, g * n + v]
-            for lane in range(g * here, g * here + here):
+            for lane in range(g, here * count, count):
                 word[q, lane], whole[q, lane] = 0, total
-        n_total = np.int32(whole[0, g * here] & FIELD)
+        n_total = np.int32(whole[0, g] & FIELD)
         unit = np.float32(-(1 << FIXED_BITS)) / np.float32(n_total)
-        for lane in range(g * here, g * here + here):
+        for lane in range(g, here * count, count):
             base[lane], ints[0, lane], scale[lane] = g * n, n_total, unit
 
 
@@ -115,11 +115,11 @@ def fill_terms(terms: Ints32, start: int, total: int, sign: np.int32, fixed: Int
 @kernel
 def add_terms(
     keys: Ints32, mask: np.int32, rows: Words, q: int, base: int, terms: Ints32,
-    a: int, b: int, c: int, d: int, values: Ints32, start: int, stop: int,
+    a: int, b: int, c: int, d: int, values: Ints32, start: int, stop: int, step: int,
 ) -> None:  # fmt: skip
     """Take one word's fields into the values of all cuts of one table; a, b, c, d are where their terms begin."""
     at_a, at_b, at_c, at_d = np.uint64(a), np.uint64(b), np.uint64(c), np.uint64(d)
-    for lane in range(start, stop):
+    for lane in range(start, stop, step):
         word = np.uint64(0)
         for j in range(keys.shape[0] - 1):
             word += rows[q, np.uint64(base + (keys[j, lane] & mask))]
@@ -130,11 +130,11 @@ def add_terms(
 @kernel
 def add_two_terms(
     keys: Ints32, mask: np.int32, rows: Words, q: int, base: int, terms: Ints32,
-    a: int, b: int, values: Ints32, start: int, stop: int,
+    a: int, b: int, values: Ints32, start: int, stop: int, step: int,
 ) -> None:  # fmt: skip
     """The same for a word whose upper two fields are empty."""
     at_a, at_b = np.uint64(a), np.uint64(b)
-    for lane in range(start, stop):
+    for lane in range(start, stop, step):
         word = np.uint64(0)
         for j in range(keys.shape[0] - 1):
             word += rows[q, np.uint64(base + (keys[j, lane] & mask))]
@@ -154,17 +154,17 @@ def entropy_sweep(
         fill_terms(terms, 0, n_total[first + g], np.int32(1), fixed)
         for i in range(k):
             fill_terms(terms, form.classes + i * form.stride, totals[first + g, i], np.int32(-1), fixed)
-        base, start = g * keys.shape[0], g * here
+        base = g * keys.shape[0]
         for q in range(form.words):
             at = form.classes + (4 * q - 1) * form.stride  # of the word's first class; word 0 begins with the size
             a = at if q else 0
             if 4 * q + 1 < k:
                 b, c = at + form.stride, at + 2 * form.stride
                 d = c + form.stride if 4 * q + 2 < k else empty
-                add_terms(keys, mask, rows, q, base, terms, a, b, c, d, values, start, start + here)
+                add_terms(keys, mask, rows, q, base, terms, a, b, c, d, values, g, here * count, count)
             else:
                 b = at + form.stride if 4 * q < k else empty
-                add_two_terms(keys, mask, rows, q, base, terms, a, b, values, start, start + here)
+                add_two_terms(keys, mask, rows, q, base, terms, a, b, values, g, here * count, count)
 
 
 @kernel
