@@ -106,10 +106,9 @@ def gini_sweep(form: Format, work: Work, lanes: int) -> None:
 @kernel
 def fill_terms(terms: Ints32, start: int, total: int, sign: np.int32, fixed: Ints32) -> None:
     """h_total(l) for l = 0..total with a sign, from ``start`` on; ``fixed`` is x log2 x in fixed point."""
-    at, last = np.uint64(start), np.uint64(total)
-    for i in range(total + 1):
-        x = np.uint64(i)
-        terms[at + x] = sign * np.int32(fixed[x] + fixed[last - x])
+    first, last = np.uint64(start), np.uint64(total)
+    for x in range(np.uint64(0), last + np.uint64(1)):
+        terms[first + x] = sign * np.int32(fixed[x] + fixed[last - x])
 
 
 @kernel
