@@ -43,24 +43,17 @@ class Work(NamedTuple):
     """Arrays of one group of tables; (lanes,) unless said otherwise."""
 
     members: Ints  # (directions, k + 1): how many classes the direction holds, and which
-    visit: Ints  # (directions,): the lane of the direction, among those of its table
-    turned: Ints  # (directions,): whether the lane's direction is the complement of its set
+    visit: Ints  # (directions,): its lane among those of its table
+    turned: Ints  # (directions,): whether a lane's direction is the complement of its set
     columns: Ints32  # (k + 2, n): a table's columns, its row sums, and a direction's row sums
-    sums: Floats32  # (sets tables,): a row's sums over sets of classes; empty unless all directions are there at once
-    spread: Floats32  # (sets tables,): a row's counts of one class, or sizes, in every lane
-    signs: Floats32  # 1, or -1 where the lane's direction is the complement of its set of classes
-    others: Floats32  # 0, or 1 there
+    parts: Floats32  # (4, sets tables), see ``write_all_keys``; no entries unless all directions are there at once
     keys: Ints32  # (n, lanes)
     values: Ints32  # (n, lanes), row j for cut j
     least: Ints32  # of a lane's values
     rows: Words  # (words, tables n): packed rows
-    base: Ints32  # where the lane's table begins in rows (Gini)
-    word: Words  # (words, lanes): packed prefix (Gini)
-    whole: Words  # (words, lanes): packed sum of all rows (Gini)
-    left: Words  # sum of l^2, in two halves (Gini)
-    right: Words  # sum of r^2, in two halves (Gini)
-    halves: tuple[Halves, Halves, Halves, Halves]  # the last four, as 32-bit integers
-    ints: Ints32  # (4, lanes): N; of a cut n_left and the sums of squares (Gini)
+    sides: Words  # (2 words + 2, lanes): packed prefix, packed sum of all rows, sum l^2, sum r^2 in two halves (Gini)
+    halves: Halves  # the same, as 32-bit integers
+    ints: Ints32  # (5, lanes): N, where the table begins in rows; of a cut n_left and the two sums of squares (Gini)
     scale: Floats32  # fixed-point units per example, negative (Gini)
     fixed: Ints32  # (largest N + 1,): x log2 x in fixed point (entropy)
     terms: Ints32  # (own,): h_N, -h_0, ..., -h_{k-1}, 0 of a table (entropy)
@@ -129,16 +122,13 @@ def work_space(n: int, k: int, group: int, chunk: int, kind: int, form: Format) 
     """Uninitialised arrays for ``group`` tables in ``chunk`` directions each."""
     lanes, entropy = group * chunk, 0 if kind == GINI else 1
     sets = group << (k - 1) if chunk + 1 == 1 << (k - 1) else 0
-    word, whole = np.empty((form.words, lanes), np.uint64), np.empty((form.words, lanes), np.uint64)
-    left, right = np.empty(lanes, np.uint64), np.empty(lanes, np.uint64)
-    halves = word.view(np.uint32), whole.view(np.uint32), left.view(np.uint32), right.view(np.uint32)
+    sides = np.empty(((1 - entropy) * (2 * form.words + 2), lanes), np.uint64)
     return Work(
-        np.empty((chunk, k + 1), np.int64), np.empty(chunk, np.int64),
-        np.empty(chunk, np.int64), np.empty((k + 2, n), np.int32), np.empty(sets, np.float32),
-        np.empty(sets, np.float32), np.empty(sets, np.float32), np.empty(sets, np.float32),
+        np.empty((chunk, k + 1), np.int64), np.empty(chunk, np.int64), np.empty(chunk, np.int64),
+        np.empty((k + 2, n), np.int32), np.empty((4, sets), np.float32),
         np.empty((n, lanes + PAD), np.int32), np.empty((n, lanes + PAD), np.int32), np.empty(lanes, np.int32),
-        np.empty((form.words, group * n), np.uint64), np.empty(lanes, np.int32),
-        word, whole, left, right, halves, np.empty((4, lanes), np.int32), np.empty(lanes, np.float32),
+        np.empty((form.words, group * n), np.uint64),
+        sides, sides.view(np.uint32), np.empty((5, lanes), np.int32), np.empty(lanes, np.float32),
         np.empty(entropy * form.classes, np.int32), np.empty(entropy * form.own, np.int32),
         np.empty(form.words, np.uint64), np.empty(k, np.int64),
     )  # fmt: skip

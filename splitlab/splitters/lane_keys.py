@@ -6,27 +6,26 @@ import numpy as np
 
 from splitlab._jit import Ints, kernel
 from splitlab.splitters.directions import next_direction
-from splitlab.splitters.lane_format import FIXED_BITS, Floats32, Ints32, Work, bit_length
+from splitlab.splitters.lane_format import FIXED_BITS, Floats32, Ints32, bit_length
 
 
 @kernel
-def list_directions(subset: Ints, size: int, count: int, work: Work) -> int:
+def list_directions(subset: Ints, size: int, count: int, members: Ints, visit: Ints, turned: Ints, every: bool) -> int:
     """Write down the next ``count`` directions; the size at which the walk stands is returned.
 
-    Where all are worked on at once, one that holds the last class has the lane of the others' set, its complement.
+    Where ``every`` one is worked on at once, one that holds the last class has the lane of the others' set.
     """
     k = subset.size
     for d in range(count):
-        members = 0
-        work.members[d, 0] = size
+        held = 0
+        members[d, 0], visit[d] = size, d
         for s in range(size):
-            work.members[d, s + 1] = subset[s]
-            members |= 1 << subset[s]
-        work.visit[d] = d
-        if work.sums.size:
-            turned = members >> (k - 1)
-            lane = ((1 << k) - 1 - members if turned else members) - 1
-            work.visit[d], work.turned[lane] = lane, turned
+            members[d, s + 1] = subset[s]
+            held |= 1 << subset[s]
+        if every:
+            complement = held >> (k - 1)
+            lane = ((1 << k) - 1 - held if complement else held) - 1
+            visit[d], turned[lane] = lane, complement
         size = next_direction(subset, size, k)
     return size
 
@@ -56,12 +55,10 @@ def write_keys(table: Ints, sizes: Ints, columns: Ints32, members: Ints, keys: I
 
 
 @kernel
-def repeat(numbers: Floats32, times: int) -> None:
-    """Repeat the first ``numbers.size / 2^times`` entries to the end."""
-    width = numbers.size >> times
-    for _ in range(times):
-        copy(numbers[:width], numbers[width:], width)
-        width *= 2
+def repeat(numbers: Floats32, width: int, times: int) -> None:
+    """Double the first ``width`` entries so many times."""
+    for t in range(times):
+        copy(numbers, numbers[width << t :], width << t)
 
 
 @kernel
@@ -79,45 +76,46 @@ def add(a: Floats32, b: Floats32, result: Floats32, width: int) -> None:
 
 
 @kernel
-def write_all_keys(tables: Ints, sizes: Ints, first: int, count: int, work: Work) -> None:
+def write_all_keys(
+    tables: Ints, sizes: Ints, first: int, count: int, turned: Ints, parts: Floats32, keys: Ints32
+) -> None:
     """The keys of a group of tables in all directions, row by row.
 
-    Over the sets m of the first k - 1 classes and the tables g, entry m count + g of ``sums`` is a row's sum. From it
-    the share in the lane's direction follows, which is that of the set or of the other classes (``turned``).
+    Over the sets m of the first k - 1 classes and the tables g, entry m count + g of the lines of ``parts`` is: a
+    row's sum; its count of one class, or its size; and two numbers by which the share in the lane's direction follows,
+    be it that of the set or, where ``turned``, of the other classes.
     """
     n, k = tables.shape[1:]
     bits = np.int32(bit_length(n - 1))
-    scale = np.float32(1 << (FIXED_BITS - bits))
     sets = 1 << (k - 1)
-    sums, spread, signs, others, keys = work.sums, work.spread, work.signs, work.others, work.keys
+    sums, spread, signs, others = parts[0], parts[1], parts[2], parts[3]
     for m in range(sets - 1):
         for g in range(count):
-            signs[m * count + g] = 1 - 2 * work.turned[m]
-            others[m * count + g] = work.turned[m]
-    for g in range(count):
-        sums[g] = 0.0
+            signs[m * count + g], others[m * count + g] = 1 - 2 * turned[m], turned[m]
     for v in range(n):
+        for g in range(count):
+            sums[g] = 0.0
         for i in range(k - 1):
             width = count << i
             for g in range(count):
                 spread[g] = tables[first + g, v, i]
-            repeat(spread[:width], i)
-            add(sums[:width], spread[:width], sums[width:], width)
+            repeat(spread, count, i)
+            add(sums, spread, sums[width:], width)
         for g in range(count):
             spread[g] = sizes[first + g, v]
-        repeat(spread[: count * sets], k - 1)
-        shares_to_keys(sums[count:], spread, signs, others, scale, bits, np.int32(v), keys, (sets - 1) * count)
+        repeat(spread, count, k - 1)
+        shares_to_keys(sums[count:], spread, signs, others, bits, v, keys, (sets - 1) * count)
 
 
 @kernel
 def shares_to_keys(
-    sums: Floats32, sizes: Floats32, signs: Floats32, others: Floats32, scale: np.float32, bits: np.int32,
-    v: np.int32, keys: Ints32, lanes: int,
-) -> None:  # fmt: skip
+    sums: Floats32, sizes: Floats32, signs: Floats32, others: Floats32, bits: np.int32, v: int, keys: Ints32, lanes: int
+) -> None:
     """Keys of row v in every lane."""
+    row, scale = np.int32(v), np.float32(1 << (FIXED_BITS - bits))
     for x in range(lanes):
         share = (signs[x] * sums[x] + others[x] * sizes[x]) / sizes[x]
-        keys[v, x] = np.int32(np.int32(np.int32(share * scale) << bits) | v)
+        keys[v, x] = np.int32(np.int32(np.int32(share * scale) << bits) | row)
 
 
 @kernel

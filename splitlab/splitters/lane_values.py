@@ -16,7 +16,6 @@ from splitlab.splitters.lane_format import (
     Halves,
     Ints32,
     Words,
-    Work,
 )
 
 
@@ -36,71 +35,72 @@ def pack_rows(tables: Ints, sizes: Ints, first: int, count: int, rows: Words) ->
 
 
 @kernel
-def empty_prefixes(n: int, count: int, here: int, work: Work) -> None:
+def empty_prefixes(n: int, count: int, here: int, rows: Words, sides: Words, ints: Ints32, scale: Floats32) -> None:
     """Prefixes without rows, and what the whole of each table is (Gini)."""
-    rows, word, whole, base, ints, scale = work.rows, work.word, work.whole, work.base, work.ints, work.scale
+    words = rows.shape[0]
     for g in range(count):
-        for q in range(rows.shape[0]):
+        for q in range(words):
             total = np.uint64(0)
             for v in range(n):
                 total += rows[q, g * n + v]
             for lane in range(g, here * count, count):
-                word[q, lane], whole[q, lane] = 0, total
-        n_total = np.int32(whole[0, g] & FIELD)
+                sides[q, lane], sides[words + q, lane] = 0, total
+        n_total = np.int32(sides[words, g] & FIELD)
         unit = np.float32(-(1 << FIXED_BITS)) / np.float32(n_total)
         for lane in range(g, here * count, count):
-            base[lane], ints[0, lane], scale[lane] = g * n, n_total, unit
+            ints[0, lane], ints[1, lane], scale[lane] = n_total, g * n, unit
 
 
 @kernel
-def add_rows(word: Words, q: int, keys: Ints32, j: int, mask: np.int32, base: Ints32, rows: Words, lanes: int) -> None:
+def add_rows(sides: Words, q: int, keys: Ints32, j: int, mask: np.int32, ints: Ints32, rows: Words, lanes: int) -> None:
     """Take word q of the row of every lane's key j into the lane's prefix."""
     for lane in range(lanes):
-        word[q, lane] += rows[q, np.uint64(base[lane] + (keys[j, lane] & mask))]
+        sides[q, lane] += rows[q, np.uint64(ints[1, lane] + (keys[j, lane] & mask))]
 
 
 @kernel
-def add_squares(word: Halves, whole: Halves, q: int, left: Halves, right: Halves, halves: int) -> None:
+def add_squares(halves: Halves, q: int, words: int, size: int) -> None:
     """Add the squares of the two fields of every half word, of the prefixes and of what remains."""
     field, shift = np.uint32(0xFFFF), np.uint32(16)
-    for h in range(halves):
-        x, y = word[q, h], np.uint32(whole[q, h] - word[q, h])
+    for h in range(size):
+        x, y = halves[q, h], np.uint32(halves[words + q, h] - halves[q, h])
         a, b, c, d = x & field, x >> shift, y & field, y >> shift
-        left[h] += np.uint32(a * a) + np.uint32(b * b)
-        right[h] += np.uint32(c * c) + np.uint32(d * d)
+        halves[2 * words, h] += np.uint32(a * a) + np.uint32(b * b)
+        halves[2 * words + 1, h] += np.uint32(c * c) + np.uint32(d * d)
 
 
 @kernel
-def gini_values(
-    word: Words, left: Words, right: Words, ints: Ints32, scale: Floats32, values: Ints32, j: int, lanes: int
-) -> None:
+def gini_values(sides: Words, squares: int, ints: Ints32, scale: Floats32, values: Ints32, j: int, lanes: int) -> None:
     """Values of cut j, from the prefixes' sizes and the sums of squares, which hold those of the sizes, too."""
     for lane in range(lanes):
-        ints[1, lane] = np.int32(word[0, lane] & FIELD)
-        ints[2, lane] = np.int32(left[lane] + (left[lane] >> TWO))
-        ints[3, lane] = np.int32(right[lane] + (right[lane] >> TWO))
+        left, right = sides[squares, lane], sides[squares + 1, lane]
+        ints[2, lane] = np.int32(sides[0, lane] & FIELD)
+        ints[3, lane] = np.int32(left + (left >> TWO))
+        ints[4, lane] = np.int32(right + (right >> TWO))
     for lane in range(lanes):
-        n_left, n_right = ints[1, lane], np.int32(ints[0, lane] - ints[1, lane])
-        lefts = np.float32(np.int32(ints[2, lane] - np.int32(n_left * n_left)))
-        rights = np.float32(np.int32(ints[3, lane] - np.int32(n_right * n_right)))
+        n_left, n_right = ints[2, lane], np.int32(ints[0, lane] - ints[2, lane])
+        lefts = np.float32(np.int32(ints[3, lane] - np.int32(n_left * n_left)))
+        rights = np.float32(np.int32(ints[4, lane] - np.int32(n_right * n_right)))
         both = np.float32(n_left) * np.float32(n_right)
         shares = (lefts * np.float32(n_right) + rights * np.float32(n_left)) / both
         values[j, lane] = np.int32(shares * scale[lane])
 
 
 @kernel
-def gini_sweep(form: Format, work: Work, lanes: int) -> None:
+def gini_sweep(
+    keys: Ints32, mask: np.int32, rows: Words, sides: Words, halves: Halves, ints: Ints32, scale: Floats32,
+    values: Ints32, lanes: int,
+) -> None:  # fmt: skip
     """Values of all cuts for Gini."""
-    word, left, right, keys, values = work.word, work.left, work.right, work.keys, work.values
-    word_halves, whole_halves, left_halves, right_halves = work.halves
-    mask = np.int32((1 << form.bits) - 1)
+    words = rows.shape[0]
+    squares = 2 * words
     for j in range(keys.shape[0] - 1):
         for lane in range(lanes):
-            left[lane], right[lane] = 0, 0
-        for q in range(form.words):
-            add_rows(word, q, keys, j, mask, work.base, work.rows, lanes)
-            add_squares(word_halves, whole_halves, q, left_halves, right_halves, 2 * lanes)
-        gini_values(word, left, right, work.ints, work.scale, values, j, lanes)
+            sides[squares, lane], sides[squares + 1, lane] = 0, 0
+        for q in range(words):
+            add_rows(sides, q, keys, j, mask, ints, rows, lanes)
+            add_squares(halves, q, words, 2 * lanes)
+        gini_values(sides, squares, ints, scale, values, j, lanes)
 
 
 @kernel

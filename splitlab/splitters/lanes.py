@@ -132,15 +132,18 @@ def hcc_lanes(tables: Ints, kind: int, masks: Bools, lookup: Floats) -> None:
         for begin in range(0, directions, chunk):
             here = min(chunk, directions - begin)
             if directions > chunk or first == 0:
-                size = list_directions(subset, size, here, work)
+                size = list_directions(subset, size, here, work.members, work.visit, work.turned, here == directions)
             if here == directions:
-                write_all_keys(tables, sizes, first, count, work)
+                write_all_keys(tables, sizes, first, count, work.turned, work.parts, work.keys)
             else:
                 write_keys(tables[first], sizes[first], work.columns, work.members, work.keys, here)
             sort_lanes(work.keys, count * here)
             if kind == GINI:
-                empty_prefixes(n, count, here, work)
-                gini_sweep(form, work, count * here)
+                empty_prefixes(n, count, here, work.rows, work.sides, work.ints, work.scale)
+                gini_sweep(
+                    work.keys, np.int32((1 << form.bits) - 1), work.rows, work.sides, work.halves, work.ints,
+                    work.scale, work.values, count * here,
+                )  # fmt: skip
             else:
                 entropy_sweep(
                     totals, n_total, first, count, here, form,
