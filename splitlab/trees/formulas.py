@@ -49,11 +49,15 @@ def node(tables: Ints) -> Ints:
     return tables.sum(-2, keepdims=True)
 
 
+def impurities(counts: Ints, impurity: str) -> Floats:
+    """I of class counts (..., k), for an impurity of ``splitlab.impurity``: (...)."""
+    rows = counts.reshape(-1, 1, counts.shape[-1])
+    return score(rows, np.ones((len(rows), 1), np.bool_), code(impurity)).reshape(counts.shape[:-1])
+
+
 def gain(tables: Ints, impurity: str) -> Floats:
-    """(I(node) - sum_v I(branch v)) / N, for an impurity of ``splitlab.impurity``."""
-    parts = np.concatenate([tables, node(tables)], axis=-2)
-    rows = parts.reshape(-1, 1, parts.shape[-1])
-    each = score(rows, np.ones((len(rows), 1), np.bool_), code(impurity)).reshape(parts.shape[:-1])
+    """(I(node) - sum_v I(branch v)) / N."""
+    each = impurities(np.concatenate([tables, node(tables)], axis=-2), impurity)
     return np.maximum(ratio(each[..., -1] - each[..., :-1].sum(-1), tables.sum((-2, -1))), 0.0)
 
 
