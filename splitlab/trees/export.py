@@ -41,8 +41,9 @@ def export_text(
 
     Notes
     -----
-    The text is exact: thresholds have as many digits as it takes to read the same number again, and names and values
-    that would not be clear stand in quotes. A missing or unseen value follows branch ``tree_.default[node]``.
+    With all values listed the text is exact: thresholds have as many digits as it takes to read the same number again,
+    and names and values that would not be clear stand in quotes. A missing or unseen value follows branch
+    ``tree_.default[node]``.
 
     Examples
     --------
