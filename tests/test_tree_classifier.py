@@ -219,6 +219,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"criterion": "giny"}, ValueError, "did you mean 'gini'"),
     ({"criterion": None}, TypeError, "criterion: None"),
     ({"splitter": "lcaa"}, ValueError, "did you mean 'lca'"),
+    ({"splitter": "multi-way"}, ValueError, "splitter: 'multi-way' is not known; did you mean 'multiway'"),
     ({"splitter": None}, TypeError, "splitter: None is not a name"),
     ({"max_depth": -1}, ValueError, "max_depth: must be at least 0; got -1"),
     ({"max_depth": 2.5}, TypeError, "max_depth: .* got 2.5"),

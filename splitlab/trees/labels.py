@@ -35,11 +35,14 @@ def read_labels(y: Any, n: int) -> tuple[NDArray[Any], Ints]:
         raise ValueError(f"Input y contains NaN: example {missing[0]} has no label; leave such examples out")
     if labels.dtype == object:
         labels = _of_one_type(labels)
+    if isinstance(labels[0], str) and labels.dtype == object:
+        codes, texts = pd.factorize(labels, sort=True)  # much faster than to sort them all
+        return texts, codes.astype(np.int64)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    return classes, codes.astype(np.int64)
+    classes, places = np.unique(labels, return_inverse=True)
+    return classes, places.astype(np.int64)
 
 
 def _one_column(y: Any) -> NDArray[Any]:
