@@ -83,7 +83,7 @@ def known(name: str) -> bool:
     """Whether there is a splitter of that name."""
     try:
         get(name)
-    except ValueError:
+    except (ValueError, TypeError):
         return False
     return True
 
