@@ -90,7 +90,7 @@ def best_split(
     nominal : bool, optional
         Whether the attribute is nominal; by default its type tells.
     min_samples_leaf : int
-        Fewest examples in a branch.
+        Fewest examples in a branch, missing values included; a grouping that has fewer is not replaced by another one.
 
     Returns
     -------
@@ -122,7 +122,8 @@ def best_split(
     else:
         found = _grouped(data, entry, grouping, min_samples_leaf)
     if found.keys[0, 0] == -inf:
-        return NoSplit(f"every split leaves a branch with fewer than {min_samples_leaf} examples")
+        split = "every threshold" if data.categories is None else "the grouping of the splitter"
+        return NoSplit(f"{split} leaves a branch with fewer than {min_samples_leaf} examples")
     return data.described(found, entry)
 
 
