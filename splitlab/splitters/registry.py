@@ -55,24 +55,26 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Splitter:
-    """The splitter of that name; ValueError, with a suggestion, if there is none.
+    """The splitter of that name; ValueError, with a suggestion, if there is none, TypeError if it is no name.
 
     Examples
     --------
     >>> get("sliq+hd").title
     'SLIQ+hd'
     """
+    if not isinstance(name, str):
+        raise TypeError(f"splitter: {name!r} is not a name; write it as text")
     for splitter in SPLITTERS:
         if splitter.name == name:
             return splitter
-    base = str(name).removesuffix(POLISHED)
+    base = name.removesuffix(POLISHED)
     if base != name:
         if base == "hd" or base.endswith(POLISHED):
             raise ValueError(f"splitter: {name!r} would descend again from where a descent ended; write {base!r}")
         return polished(get(base))
     if plugins.is_plugin(name):
         return own_splitter(name)
-    near = difflib.get_close_matches(str(name), names(), 1)
+    near = difflib.get_close_matches(name, names(), 1)
     hint = f"did you mean {near[0]!r}?" if near else f"the splitters are {', '.join(names())}"
     raise ValueError(f"splitter: {name!r} is not known; {hint}")
 
@@ -81,7 +83,7 @@ def known(name: str) -> bool:
     """Whether there is a splitter of that name."""
     try:
         get(name)
-    except ValueError:
+    except (ValueError, TypeError):
         return False
     return True
 
