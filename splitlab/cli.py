@@ -124,8 +124,11 @@ def verify_command(args: argparse.Namespace) -> int:
         print(line)
     for line in elsewhere(args.dir) if found.differing else ():
         print(f"made with another {line}")
-    outcome = f"{len(found.differing)} differences" if found.differing else "every bit is the same"
+    same = "every bit is the same" if found.compared else "nothing to compare"
+    outcome = f"{len(found.differing)} differences" if found.differing else same
     print(f"{found.compared} of {found.blocks} blocks computed again (--seed {seed}): {outcome}")
+    if not found.compared and not found.differing:
+        raise ValueError(f"{args.dir}: none of these blocks is stored, and of this code; nothing is verified")
     return DIFFERS if found.differing else DONE
 
 
@@ -135,11 +138,15 @@ def plan_command(args: argparse.Namespace) -> int:
     from splitlab.montecarlo.names import Plugins
     from splitlab.montecarlo.precision import plan
     from splitlab.montecarlo.runner import check_jobs
+    from splitlab.montecarlo.trees_config import TreesExperiment
     from splitlab.report.plan_table import text_of
 
     plugins = Plugins(allowed=not args.no_plugins, announce=_say)
     experiment = load_experiment(args.config, overrides=args.set, plugins=plugins)
     jobs = check_jobs(args.jobs)
+    if isinstance(experiment, TreesExperiment):
+        cli_trees.print_plan(experiment, args, jobs)
+        return DONE
     cells = plan(experiment, args.half_width, args.pilot, sys.stderr)
     print(text_of(cells, args.config, args.half_width, args.pilot, jobs))
     return DONE
