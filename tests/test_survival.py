@@ -164,7 +164,7 @@ def test_an_interrupted_run_says_how_to_continue(
 
 @pytest.mark.parametrize(
     ("module", "number"),
-    [*((m, signal.SIGINT) for m in ("argparse", "splitlab.cli", "pydantic", "numpy", "pandas")), ("numba", 15)],
+    [*((m, signal.SIGINT) for m in ("enum", "splitlab.cli", "pydantic", "numpy", "pandas")), ("numba", 15)],
 )
 def test_an_interrupt_while_it_loads_shows_no_traceback(module: str, number: int, tmp_path: Path) -> None:
     code = f"""
@@ -180,7 +180,7 @@ sys.exit(enter())
     process = start("run", written(tmp_path, SMALL), "--out", tmp_path / "out", code=code)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 128 + number
-    assert stderr in ("", "splitlab: interrupted\n")
+    assert stderr == "splitlab: interrupted\n"
     assert not (tmp_path / "out").exists()
 
 

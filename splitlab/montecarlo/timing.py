@@ -38,7 +38,7 @@ from splitlab.montecarlo.config import Cell, ConfigError
 from splitlab.montecarlo.plan import Item, cell_blocks, run_seconds
 from splitlab.montecarlo.runner import Progress, Task, Work, compile_kernels, draw
 from splitlab.montecarlo.timing_config import Engine, TimingExperiment
-from splitlab.plugins import is_plugin, load
+from splitlab.plugins import contained, is_plugin, load
 from splitlab.published import load_ratios
 from splitlab.splitters import get, plain, refuse_hopeless, split_batch
 from splitlab.splitters.registry import LONGEST_TABLE, duration
@@ -84,11 +84,11 @@ def own_job(column: Column, tables: Tables) -> Job:
     split_batch(get(splitter), tables, code(impurity))
     function = load(splitter)
 
-    def job() -> None:
+    def split_all() -> None:
         for table in tables:
             function(table.copy(), impurity)
 
-    return job
+    return lambda: contained(split_all)
 
 
 JOBS: dict[Engine, Callable[[Column, Tables], Job]] = {"compiled": compiled_job, "python": python_job}
