@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING
 from splitlab import cli_trees
 from splitlab.options import DIFFERS, DONE, INTERRUPTED, WRONG_INPUT, Parser, add_run_options, parser, whole
 
+RESULTS = Path("results")
+COMMITTED = "reference"  # the folder there that a run must not write into, and that `make clean` spares
+
 if TYPE_CHECKING:
     from splitlab.montecarlo.study import Results
     from splitlab.report.compare import Verdict
@@ -39,7 +42,9 @@ def run_command(args: argparse.Namespace) -> int:
         raise ValueError("--backend dask and --scheduler tcp://HOST:PORT go together; give both, or neither")
     plugins = Plugins(allowed=not args.no_plugins, announce=_say)
     experiment = load_experiment(args.config, runs=args.runs, overrides=args.set, plugins=plugins)
-    folder = args.out or Path("results") / experiment.name
+    if args.out is None and experiment.name == COMMITTED:
+        raise ValueError(f"{args.config}: name: {COMMITTED!r} is where committed results are kept; choose another name")
+    folder = args.out or RESULTS / experiment.name
     results = run(experiment, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr, scheduler=args.scheduler)
     if (folder / "report.html").exists():
         print(f"{folder}/report.html is of an earlier run; `splitlab report {folder}` renews it", file=sys.stderr)
