@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import shlex
 import time
@@ -23,7 +24,15 @@ from splitlab.montecarlo.optimality_config import LOWER_BOUND
 from splitlab.montecarlo.plan import columns_of
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.runner import RunError, all_splitters
-from splitlab.montecarlo.seal import MANIFEST, check_seal, parsed_manifest, read_manifest, sealed, sealed_manifest
+from splitlab.montecarlo.seal import (
+    MANIFEST,
+    check_seal,
+    parsed_manifest,
+    read_bounded,
+    read_manifest,
+    sealed,
+    sealed_manifest,
+)
 from splitlab.montecarlo.store import (
     FolderStore,
     MemoryStore,
@@ -235,11 +244,16 @@ def stored_times(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     try:
         # Python's float gives back exactly what was written, which pandas' own parser does not in all versions.
         frame = pd.read_csv(
-            path, keep_default_na=False, dtype={"published": str}, converters=dict.fromkeys(FLOATS, float)
+            io.BytesIO(read_bounded(path)),
+            keep_default_na=False,
+            dtype={"published": str},
+            converters=dict.fromkeys(FLOATS, float),
         )
     except FileNotFoundError:
         how = f"`splitlab run {folder}/{CONFIG} --out {folder}` measures them"
         raise ConfigError(f"{folder}: holds no times ({TIMING} is missing); {how}") from None
+    except ConfigError:
+        raise
     except (ValueError, OSError) as error:
         raise ConfigError(f"{path}: cannot be read ({error})") from None
     return frame, parsed_manifest(folder)
