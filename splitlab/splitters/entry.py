@@ -81,7 +81,7 @@ class Splitter:
     def source_files(self) -> tuple[str, ...]:
         """The files, relative to the package, whose code decides what this splitter returns."""
         own = [path.split(":")[0].rpartition(".")[2] for path in self.kernel_paths()]
-        shared = ["directions", "eigen", "lane_format", "lanes", "sweep", *self.builds_on]
+        shared = ["directions", "eigen", "lane_format", "lane_keys", "lane_values", "lanes", "sweep", *self.builds_on]
         if "descent" in own:
             shared += ["components", "principal"]
         return ("impurity.py", *(f"splitters/{name}.py" for name in dict.fromkeys(shared + own)))
