@@ -94,9 +94,12 @@ def along(direction: Any, collapsed: bool) -> Splitter:
     return replace(get("direction"), kernel_path=path, options=(direction,), limit=any_size)
 
 
-def refusal(splitter: Splitter, n: int, k: int) -> str | None:
-    """Why ``splitter`` is not run on tables of this size: it cannot split them, or one would take it too long."""
-    if reason := splitter.limit(n, k):
+def refusal(splitter: Splitter, n: int, k: int, examples: int = 0) -> str | None:
+    """Why ``splitter`` is not run on tables of this size: it cannot split them, or one would take it too long.
+
+    ``examples`` is the most that they may have, if that is known.
+    """
+    if reason := splitter.limit(n, k, examples):
         return f"splitter: {splitter.name!r} does not serve tables with n = {n}, k = {k}: {reason}"
     seconds = splitter.nanoseconds(n, k) / 1e9
     if seconds > LONGEST_TABLE:
@@ -107,9 +110,9 @@ def refusal(splitter: Splitter, n: int, k: int) -> str | None:
     return None
 
 
-def refuse_hopeless(splitter: Splitter, n: int, k: int) -> None:
+def refuse_hopeless(splitter: Splitter, n: int, k: int, examples: int = 0) -> None:
     """ValueError, saying why, when ``splitter`` is not run on tables of this size."""
-    if message := refusal(splitter, n, k):
+    if message := refusal(splitter, n, k, examples):
         raise ValueError(message)
 
 
