@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.bench_kernels import KERNEL
+from scripts.bench_trees import DEPTH, ROWS
 from splitlab.report.layout import Entry, Table
 from splitlab.splitters import names
 
@@ -24,6 +25,7 @@ COMPARED = {
     "end_to_end": (["workers", "runs"], "wall_seconds"),
     "memory": (["runs"], "peak_megabytes"),
     "compile": (["case", "splitters"], "kernel_seconds"),
+    "trees": (["tree", "rows"], "fit_seconds"),
 }
 EXPONENT_SLACK = 0.15  # by which a fitted exponent may exceed the expected one
 FLAT = 1.1  # ratio of peak memories that still counts as the same
@@ -56,6 +58,7 @@ def tables_of(frames: Frames) -> list[Table]:
         simple_table("Tables 1 and 2, from start to files", frames["end_to_end"][whole], 2),
         simple_table("Memory, n = 12, k = 3", frames["memory"][["runs", "run_seconds", "peak_megabytes"]], 1),
         simple_table("Compiling what Table 1 needs", frames["compile"][["case", "process", *parts[:4], "result"]], 0),
+        simple_table(f"Decision trees to depth {DEPTH}, on rows like adult's", frames["trees"], 1),
     ]
 
 
@@ -97,7 +100,17 @@ class Target:
 
 def targets(frames: Frames) -> list[Target]:
     """The targets for speed; nan where a run has not measured the size in question."""
-    return [*_kernel_targets(frames), *_growth_targets(frames), *_process_targets(frames)]
+    return [
+        *_kernel_targets(frames),
+        *_growth_targets(frames),
+        *_process_targets(frames),
+        _tree_target(frames["trees"]),
+    ]
+
+
+def _tree_target(trees: pd.DataFrame) -> Target:
+    ours = trees[~trees["tree"].str.startswith("scikit-learn") & (trees["rows"] == ROWS)]
+    return Target("fitting a tree of adult's size, slowest splitter", 2.0, "s", _worst(ours["fit_seconds"]))
 
 
 def _kernel_targets(frames: Frames) -> list[Target]:

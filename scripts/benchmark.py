@@ -1,8 +1,9 @@
 """How fast is it? ``make bench``, or ``python -m scripts.benchmark [--quick] [--long] [--out results/bench]``.
 
-Measures the time of every splitter, its growth, Tables 1 and 2 from start to end, memory and compilation; writes csv
-files, a figure and a manifest with the machine's description; prints a report that ends with the targets and with the
-ratios to results/reference/bench. To renew that reference, copy the csv files and manifest.json of a run there.
+Measures the time of every splitter, its growth, Tables 1 and 2 from start to end, memory, compilation and decision
+trees; writes csv files, a figure and a manifest with the machine's description; prints a report that ends with the
+targets and with the ratios to results/reference/bench. To renew that reference, copy the csv files and manifest.json of
+a run there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from scripts import bench_trees
 from scripts.bench_figure import bench_plot
 from scripts.bench_kernels import (
     KERNEL,
@@ -62,6 +64,7 @@ class Sizes:
     repeats: int = 2
     memory: tuple[int, ...] = (10_000, 100_000)
     empty_cache: bool = True
+    tree_rows: int = bench_trees.ROWS
 
     def cells(self) -> list[Cell]:
         """The cells of the main table."""
@@ -75,7 +78,7 @@ class Sizes:
 FULL = Sizes()
 QUICK = Sizes(
     n=(6, 12), k=(3, 4), large=(30, 20), growth_n=(20, 40, 80), growth_k=(3, 4, 5), rounds=2, seconds=0.0005,
-    runs=20, repeats=1, memory=(100,), empty_cache=False,
+    runs=20, repeats=1, memory=(100,), empty_cache=False, tree_rows=300,
 )  # fmt: skip
 
 
@@ -98,8 +101,10 @@ def measured(sizes: Sizes) -> Frames:
     times = measure([*every_splitter(sizes.cells()), *large], sizes.rounds, sizes.seconds)
     say("growth")
     growth = measure(growing(sizes.growths()), sizes.rounds, sizes.seconds)
+    say("decision trees")
+    trees = bench_trees.measure(*bench_trees.made_up(sizes.tree_rows), bench_trees.DEPTH, say)
     kernels = {"splitters": table_frame(times), "hcc": hcc_frame(times), "growth": table_frame(growth)}
-    return frames | kernels | {"exponents": exponent_frame(sizes.growths(), growth)}
+    return frames | kernels | {"exponents": exponent_frame(sizes.growths(), growth), "trees": trees}
 
 
 def manifest_of(quick: bool, load: float, wall_seconds: float) -> dict[str, Any]:

@@ -7,21 +7,32 @@ expect an exception in the middle of their import, and some answer it with a pan
 
 from __future__ import annotations
 
+import _signal as signal  # without what `signal` adds to it, which takes longer to load than all that comes before
 import os
-import signal
 import sys
+from os import _exit
 
 TYPE_CHECKING = False  # what is loaded here is loaded before an interrupt is dealt with
 if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
 
 def leave(number: int, frame: FrameType | None = None) -> NoReturn:
     """End the program as shells expect it of one that a signal ended."""
-    os._exit(128 + number)
+    try:
+        os.write(2, b"splitlab: interrupted\n")
+    finally:
+        _exit(128 + number)
+
+
+def _handle(numbers: list[int], handler: object) -> None:
+    for number in numbers:
+        signal.signal(number, handler)
+
+
+HEEDED = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+_handle(HEEDED, leave)  # now, and not when everything below has been read
 
 
 def enter() -> int:
@@ -30,24 +41,21 @@ def enter() -> int:
 
     def interrupt(number: int, frame: FrameType | None) -> NoReturn:
         if caught or _loading(frame):
-            os.write(2, b"splitlab: interrupted\n")
             leave(number)  # also when somebody does not wait for what the first signal set going
         caught.append(number)
         raise KeyboardInterrupt
 
-    heeded = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    _handle(heeded, leave)
     from splitlab.cli import INTERRUPTED, main
 
     try:
-        _handle(heeded, interrupt)
+        _handle(HEEDED, interrupt)
         code = main()
-        _handle(heeded, leave)
+        _handle(HEEDED, leave)
     except KeyboardInterrupt:  # before a command has begun, or after
-        code = INTERRUPTED
+        leave(caught[0])
     if caught and code == INTERRUPTED:
         _flush()
-        leave(caught[0])  # no waiting for what is unfinished, and none of Python's own ways to die of an interrupt
+        _exit(128 + caught[0])  # no waiting for what is unfinished, and none of Python's ways to die of an interrupt
     return code
 
 
@@ -58,11 +66,6 @@ def _loading(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-def _handle(numbers: list[signal.Signals], handler: object) -> None:
-    for number in numbers:
-        signal.signal(number, handler)  # type: ignore[arg-type]
 
 
 def _flush() -> None:

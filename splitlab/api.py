@@ -106,7 +106,7 @@ def _split_reduced(counts: NDArray[np.int64], kind: int, entry: Splitter) -> NDA
     if k == 1 or not proportional_groups(counts).any():
         # All rows proportional. A single row stands against the zero rows, which are on the left.
         return np.arange(n) < (1 if n > 1 else 0)
-    refuse_hopeless(entry, n, k)
+    refuse_hopeless(entry, n, k, int(counts.sum()))
     return split_batch(entry, counts[None], kind)[0]
 
 

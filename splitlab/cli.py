@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING
 from splitlab import cli_trees
 from splitlab.options import DIFFERS, DONE, INTERRUPTED, WRONG_INPUT, Parser, add_run_options, parser, whole
 
+RESULTS = Path("results")
+COMMITTED = "reference"  # the folder there that a run must not write into, and that `make clean` spares
+
 if TYPE_CHECKING:
     from splitlab.montecarlo.study import Results
     from splitlab.report.compare import Verdict
@@ -39,7 +42,9 @@ def run_command(args: argparse.Namespace) -> int:
         raise ValueError("--backend dask and --scheduler tcp://HOST:PORT go together; give both, or neither")
     plugins = Plugins(allowed=not args.no_plugins, announce=_say)
     experiment = load_experiment(args.config, runs=args.runs, overrides=args.set, plugins=plugins)
-    folder = args.out or Path("results") / experiment.name
+    if args.out is None and experiment.name == COMMITTED:
+        raise ValueError(f"{args.config}: name: {COMMITTED!r} is where committed results are kept; choose another name")
+    folder = args.out or RESULTS / experiment.name
     results = run(experiment, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr, scheduler=args.scheduler)
     if (folder / "report.html").exists():
         print(f"{folder}/report.html is of an earlier run; `splitlab report {folder}` renews it", file=sys.stderr)
@@ -122,8 +127,11 @@ def verify_command(args: argparse.Namespace) -> int:
         print(line)
     for line in elsewhere(args.dir) if found.differing else ():
         print(f"made with another {line}")
-    outcome = f"{len(found.differing)} differences" if found.differing else "every bit is the same"
+    same = "every bit is the same" if found.compared else "nothing to compare"
+    outcome = f"{len(found.differing)} differences" if found.differing else same
     print(f"{found.compared} of {found.blocks} blocks computed again (--seed {seed}): {outcome}")
+    if not found.compared and not found.differing:
+        raise ValueError(f"{args.dir}: none of these blocks is stored, and of this code; nothing is verified")
     return DIFFERS if found.differing else DONE
 
 
@@ -133,11 +141,15 @@ def plan_command(args: argparse.Namespace) -> int:
     from splitlab.montecarlo.names import Plugins
     from splitlab.montecarlo.precision import plan
     from splitlab.montecarlo.runner import check_jobs
+    from splitlab.montecarlo.trees_config import TreesExperiment
     from splitlab.report.plan_table import text_of
 
     plugins = Plugins(allowed=not args.no_plugins, announce=_say)
     experiment = load_experiment(args.config, overrides=args.set, plugins=plugins)
     jobs = check_jobs(args.jobs)
+    if isinstance(experiment, TreesExperiment):
+        cli_trees.print_plan(experiment, args, jobs)
+        return DONE
     cells = plan(experiment, args.half_width, args.pilot, sys.stderr)
     print(text_of(cells, args.config, args.half_width, args.pilot, jobs))
     return DONE

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from splitlab.montecarlo.trees_config import TreesExperiment
 
 
 def data_command(args: argparse.Namespace) -> bool:
@@ -30,3 +35,15 @@ def replay_tree_command(args: argparse.Namespace) -> bool:
 
     print(replay_tree(args.dir, args.dataset, (args.impurity, args.splitter), args.trial, args.fold))
     return True
+
+
+def print_plan(experiment: TreesExperiment, args: argparse.Namespace, jobs: int) -> None:
+    """Say what is left of an experiment of kind trees, and what it takes."""
+    from splitlab.montecarlo.trees_plan import plan_trees
+    from splitlab.report.plan_table import text_of_trees
+
+    for option, value in (("--half-width", args.half_width), ("--pilot", args.pilot)):
+        if value is not None:
+            raise ValueError(f"{option}: does not go with kind trees, whose config says how many trials there are")
+    folder = Path("results") / experiment.name
+    print(text_of_trees(plan_trees(experiment, folder, sys.stderr), args.config, folder, jobs))

@@ -78,7 +78,7 @@ def check(
     if entry.own:
         load(entry.kernel_path)
     everything = tables_without_ties(seed)
-    refusals = [refusal(entry, *table.shape) for table in everything]
+    refusals = [refusal(entry, len(table), table.shape[1], int(table.sum())) for table in everything]
     tables = [table for table, refused in zip(everything, refusals, strict=True) if not refused]
     if not tables:
         raise ValueError(refusals[0])

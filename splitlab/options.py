@@ -99,9 +99,10 @@ def _add_verify(commands: argparse._SubParsersAction[Parser]) -> None:
 
 def _add_plan(commands: argparse._SubParsersAction[Parser]) -> None:
     plan = commands.add_parser("plan", help="how many runs a precision takes, how long, and how much disk")
+    plan.epilog = "Of kind trees it says how much is stored, how long the rest takes, and how much disk."
     plan.add_argument("config", metavar="CONFIG", help="YAML file, see configs/")
     width = "half the 95 %% interval of a percentage, in percentage points, such as 0.2"
-    plan.add_argument("--half-width", type=number, required=True, metavar="H", help=width)
+    plan.add_argument("--half-width", type=number, metavar="H", help=width)
     plan.add_argument("--pilot", type=whole, metavar="N", help="make N runs first, and plan with what they win")
     plan.add_argument("--jobs", type=whole, metavar="J", help="worker threads (default: all processors)")
     plan.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="replace a top-level key")

@@ -4,6 +4,9 @@ A function is looked for among those handed over from Python, and then imported.
 ``search`` was told of (a config's, the current one) stand behind everything else on the path, so that a file there
 cannot take the place of a library's module by its name; ``hidden`` says which file would.
 
+Somebody's code is imported and called by ``contained``: it can neither end the program without a word nor change the
+current folder for anybody but itself.
+
 Handing over and searching change the state of the interpreter, as imports do; that state lives here and nowhere else.
 """
 
@@ -18,6 +21,7 @@ import pickle
 import re
 import secrets
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache
@@ -30,6 +34,8 @@ NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 OURS = __name__.partition(".")[0]
 
 _handed_over: dict[str, Function] = {}
+_theirs = threading.local()  # .process: the one whose thread is in somebody's code; .folder: the current one there
+_exit = os._exit
 _fingerprints: dict[tuple[str, int], tuple[Function, str]] = {}  # the function is kept, so that its id is no other's
 
 
@@ -107,9 +113,46 @@ def load(name: str) -> Function:
     return result
 
 
+def contained(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call what is not ours. Leaving the program is a SystemExit there; a change of the current folder is theirs."""
+    os._exit = _raise_exit  # type: ignore[assignment]
+    before, outer = _current_folder(), getattr(_theirs, "process", None)
+    entered = _changed_to(getattr(_theirs, "folder", before), before)
+    _theirs.process = os.getpid()
+    try:
+        return function(*arguments)
+    finally:
+        _theirs.process = outer
+        if (after := _current_folder()) != entered:
+            _theirs.folder = after
+        _changed_to(before, after)
+
+
+def _raise_exit(status: int) -> None:
+    if getattr(_theirs, "process", None) == os.getpid():  # and not a child that they have forked
+        raise SystemExit(f"os._exit({status})")
+    _exit(status)
+
+
+def _current_folder() -> str | None:
+    with suppress(OSError):  # it may have been removed
+        return os.getcwd()  # noqa: PTH109
+    return None
+
+
+def _changed_to(wanted: str | None, now: str | None) -> str | None:
+    """Make another folder the current one, if that is possible; which one it is then."""
+    if wanted is None or wanted == now:
+        return now
+    with suppress(OSError):
+        os.chdir(wanted)
+        return wanted
+    return now
+
+
 def _import(module_name: str) -> Any:
     try:
-        return importlib.import_module(module_name)
+        return contained(importlib.import_module, module_name)
     except ModuleNotFoundError as error:
         missing = error.name or module_name
         if not (module_name == missing or module_name.startswith(f"{missing}.")):
@@ -169,17 +212,18 @@ def fingerprint(name: str) -> str:
     """Hash of the code behind a function: of the files that it and its name come from, when they were first looked at.
 
     A lambda, a closure, or what was typed in a notebook depends on things that no file shows: it has a fingerprint of
-    its own, which no other session gives to anything.
+    its own, which no other session gives to anything; so has what was made by ``exec``.
     """
     function = load(name)
     key = name, id(function)
     if key not in _fingerprints:
-        code = name.encode() + b"\0" + _code(name, function)
+        code = name.encode() + b"\0" + (_code(name, function) or secrets.token_bytes())
         _fingerprints[key] = function, hashlib.sha256(code).hexdigest()[:16]
     return _fingerprints[key][1]
 
 
 def _code(name: str, function: Function) -> bytes:
+    """The content of the files that a function comes from; empty if they do not tell all of it."""
     files = [getattr(sys.modules.get(name.partition(":")[0]), "__file__", None)]
     with suppress(TypeError):  # not everything that can be called has a file
         files.append(inspect.getsourcefile(inspect.unwrap(function)))
@@ -187,7 +231,7 @@ def _code(name: str, function: Function) -> bytes:
         contents = [Path(file).read_bytes() for file in dict.fromkeys(files) if file]
         if contents and _attribute(name) is function:
             return b"\0".join(contents)
-    return secrets.token_bytes()
+    return b""
 
 
 def packed(names: Iterable[str]) -> bytes | None:
@@ -196,6 +240,8 @@ def packed(names: Iterable[str]) -> bytes | None:
 
     mine = sorted({name for name in names if is_plugin(name)})
     functions = {name: _handed_over[name] for name in mine if name in _handed_over}
+    if not all(name in functions or _code(name, load(name)) for name in mine):
+        return None  # nobody could tell whether it is the same there
     content = functions, {name: fingerprint(name) for name in mine if name not in functions}
     with suppress(Exception):  # an object may do anything when it is pickled
         return pickle.dumps(joblib.wrap_non_picklable_objects(content, keep_wrapper=False))

@@ -44,8 +44,9 @@ def read_table(path: str | os.PathLike[str]) -> LabelledTable:
 
     The separator is the comma, semicolon or tab that makes most cells of the first line. The first line is a
     header if no cell beyond its first looks like a number, if its first cell (and that of no other line) is
-    empty, or if it is one cell shorter than all other lines. The first column holds labels if none of its
-    cells looks like a number, or if the header has an empty first cell or is the shorter line.
+    empty, or if it is one cell shorter than all other lines; a single cell above pairs of numbers, which may be
+    a remark, is refused. The first column holds labels if none of its cells looks like a number, or if the header
+    has an empty first cell or is the shorter line.
 
     Parameters
     ----------
@@ -163,6 +164,10 @@ def _is_header(record: _Record, others: list[list[str]], shorter: bool, name: st
     line, first = record
     numbers = [not c or _NUMBER_LIKE.fullmatch(c) is not None for c in first]
     words = [not (n or _NAN_LIKE.fullmatch(c)) for n, c in zip(numbers, first, strict=True)]
+    if shorter and len(first) == 1 and all(_NUMBER_LIKE.fullmatch(cell) for cells in others for cell in cells):
+        # Labels and the counts of a single class, or counts of two classes under a title or a remark?
+        hint = "delete it, or, for a header line, name the labels and every class"
+        raise ValueError(f"{name}:{line}: {show(first[0])} stands alone above rows of two numbers; {hint}")
     if shorter:
         return any(words) or not any(_NUMBER_LIKE.fullmatch(cells[0]) for cells in others)
     beyond = min(1, len(first) - 1)  # the first cell decides only where it is alone

@@ -90,7 +90,8 @@ def test_no_split_and_why(values: list[object], labels: list[int], reason: str) 
 def test_no_split_with_large_enough_branches() -> None:
     split = best_split([1, 2, 2, 2], [0, 1, 1, 0], min_samples_leaf=2)
     assert isinstance(split, NoSplit)
-    assert "fewer than 2" in split.reason
+    assert split.reason == "every threshold leaves a branch with fewer than 2 examples"
+    assert "the grouping of the splitter" in best_split(list("abbb"), [0, 1, 1, 0], min_samples_leaf=2).reason  # type: ignore[union-attr]
 
 
 def judged(left: np.ndarray, labels: np.ndarray, k: int, criterion: str) -> float:
@@ -239,6 +240,8 @@ def test_every_form_of_values_and_labels(labels: list[object]) -> None:
         split = found(form, labels)
         assert sorted(map(sorted, split.branches or [])) == [["b", "r"], ["g"]]
         assert split.classes.tolist() == sorted(set(labels))
+    ordered = pd.Categorical(values, ["r", "g", "b"])
+    assert found(ordered, labels).branches == found(pd.Series(ordered), labels).branches
     numbers = [1, 2, 2, 1]
     for numeric in (numbers, np.array(numbers, np.uint8), pd.Series(numbers), pd.Series(numbers, dtype="Int64")):
         assert found(numeric, labels).threshold == 1.5
@@ -246,11 +249,21 @@ def test_every_form_of_values_and_labels(labels: list[object]) -> None:
 
 
 def test_wrong_calls() -> None:
-    with pytest.raises(ValueError, match="3 values need as many labels"):
+    with pytest.raises(ValueError, match="3 examples need as many labels"):
         best_split([1, 2, 3], [0, 1])
     with pytest.raises(ValueError, match="criterion"):
         best_split([1, 2], [0, 1], "giny")
     with pytest.raises(ValueError, match="splitter"):
         best_split([1, 2], [0, 1], splitter="lcaa")
+    with pytest.raises(TypeError, match="splitter: None is not a name"):
+        best_table_split([[1, 2], [2, 1]], splitter=None)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="infinity"):
         best_split([1, math.inf], [0, 1])
+    with pytest.raises(TypeError, match="nominal: must be True or False; got 'x'"):
+        best_split([1, 2], [0, 1], nominal="x")  # type: ignore[arg-type]
+    for least, kind in ((0, ValueError), (-1, ValueError), (1.5, TypeError), ("2", TypeError), (None, TypeError)):
+        with pytest.raises(kind, match=r"^min_samples_leaf: must be .*got"):
+            best_split([1, 2], [0, 1], min_samples_leaf=least)  # type: ignore[arg-type]
+    for values in (3, [[1], [2]], pd.DataFrame({"a": [1, 2]})):
+        with pytest.raises(ValueError, match=r"^values: must be those of one attribute, in one dimension; got shape"):
+            best_split(values, [0, 1])  # type: ignore[arg-type]

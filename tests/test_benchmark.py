@@ -37,6 +37,7 @@ COLUMNS = {
     "end_to_end": ["workers", "repeat", "runs", "wall_seconds", *PARTS],
     "memory": ["runs", *PARTS],
     "compile": ["case", "splitters", "process", *PARTS],
+    "trees": ["tree", "rows", "fit_seconds", "test_accuracy", "nodes"],
     "targets": ["target", "bound", "measured", "met"],
     "ratios": ["file", "row", "now", "reference", "ratio"],
 }
@@ -80,6 +81,14 @@ def test_processes_agree_on_the_results(quick: tuple[Path, str]) -> None:
     assert len(set(whole["result"])) == 1
     assert (whole["wall_seconds"] > whole["run_seconds"]).all()
     assert (pd.read_csv(quick[0] / "memory.csv")["peak_megabytes"] > 10).all()
+
+
+def test_trees_stand_beside_scikit_learns(quick: tuple[Path, str]) -> None:
+    trees = pd.read_csv(quick[0] / "trees.csv")
+    names = trees["tree"].tolist()
+    assert {"hcc", "lca", "exact", "multiway", "scikit-learn, one-hot", "scikit-learn, ordinal"} <= set(names)
+    assert len(names) == len(set(names))
+    assert ((trees["test_accuracy"] > 0.6) & (trees["fit_seconds"] > 0)).all()
 
 
 @pytest.mark.slow

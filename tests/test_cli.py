@@ -119,6 +119,11 @@ def test_other_wrong_calls(config: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
+def test_a_run_cannot_be_called_like_the_folder_of_committed_results(config: Path, tmp_path: Path) -> None:
+    refused(splitlab("run", config, "--set", "name=reference", cwd=tmp_path), "'reference' is where committed results")
+    assert not (tmp_path / "results").exists()
+
+
 def test_an_unwritable_folder(config: Path) -> None:
     refused(splitlab("run", config, "--out", "/proc/splitlab"), "/proc/splitlab")
 

@@ -217,6 +217,12 @@ def test_large_counts_change_nothing(name: str, factor: int) -> None:
     assert get(name)(table * factor) == pytest.approx(get(name)(table), rel=1e-12)
 
 
+def test_gain_ratio_of_one_example_against_very_many() -> None:
+    # One example that is all of its class: gain and split information are the same tiny number.
+    assert get("gain_ratio")([[0, 1, 0], [10**13, 0, 7]]) == pytest.approx(1, rel=1e-12)
+    assert get("gain_ratio")([[1, 0], [0, 10**15 - 1]]) == pytest.approx(1, rel=1e-12)
+
+
 def test_dcsm_with_1000_classes() -> None:
     shared = np.ones((2, 1000), int)
     exclusive = np.zeros((2, 1000), int)

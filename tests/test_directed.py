@@ -10,7 +10,8 @@ import pytest
 
 import splitlab
 from splitlab.impurity import NAMES, score
-from splitlab.montecarlo.config import ConfigError
+from splitlab.montecarlo.config import Cell, ConfigError
+from splitlab.montecarlo.plan import Block, slices, splitter_seconds
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.directed import along_direction, balanced, scheduled_sets
 from splitlab.splitters.subset_sums import balanced_sets, by_halves, by_sums
@@ -88,8 +89,28 @@ def test_sixty_classes_are_served_while_the_counts_are_small() -> None:
     table = random_tables(3, 3, 60, 9, 1)
     chosen = balanced_sets(table)[0]
     assert (table[0].sum(axis=0) * chosen).sum() == table.sum() // 2
-    with pytest.raises(ValueError, match=r"'balanced' cannot serve k = 60 .*choose 'list_scheduling'"):
+    with pytest.raises(ValueError, match=r"'balanced' does not serve k = 60 .*choose 'list_scheduling'"):
         balanced(table * 10**11, 0, np.zeros((1, 3), np.bool_))
+
+
+@pytest.mark.parametrize("kind", ["splits", "timing"])
+@pytest.mark.parametrize("name", ["balanced", "balanced+hd"])
+def test_large_counts_of_many_classes_are_refused_before_anything_is_computed(kind: str, name: str) -> None:
+    grid = [{"n": 9, "k": 45, "max_count": 10**6, "runs": 2}]
+    config = {"name": "t", "kind": kind, "impurities": "gini", "splitters": ["lca", name], "grid": grid}
+    engines = {"engines": ["compiled"], "baseline": "lca"} if kind == "timing" else {}
+    with pytest.raises(ValueError, match=r"does not serve tables with n = 9, k = 45: with up to 405,000,000 examples"):
+        splitlab.run({**config, **engines})
+    with pytest.raises(ValueError, match=r"'balanced' does not serve tables with n = 2, k = 45"):
+        splitlab.split(np.full((2, 45), 10**8) + np.eye(2, 45, dtype=int), splitter="balanced")
+
+
+def test_large_counts_are_reckoned_with() -> None:
+    """Else a block, which takes minutes then, would be one item of work."""
+    small, large = (Cell(20, 40, max_count) for max_count in (7, 10**6))
+    assert splitter_seconds(large, "balanced") > 100 * splitter_seconds(small, "balanced")
+    assert len(slices(Block(large, 0, 1000), (("gini", "balanced"),))) > 100
+    assert splitter_seconds(large, "lca") == splitter_seconds(small, "lca")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import signal
+import subprocess
+import sys
 from itertools import combinations
 from pathlib import Path
 
@@ -305,3 +308,40 @@ def test_rank_and_independent_rows() -> None:
     assert len(independent_columns(np.ascontiguousarray(rows[:4]), 1)) == 2
     # Of rank 1 modulo the first prime, of rank 2 in truth.
     assert len(independent_columns(np.array([[1, 0], [0, p]]), 2)) == 2
+
+
+@pytest.mark.parametrize("processors", [1, 2])
+def test_what_is_missing_is_compiled_elsewhere_first(
+    processors: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compiler's memory is then not that of the run; what other processes do not manage is compiled here."""
+    started: list[list[str]] = []
+    here: list[str] = []
+    (tmp_path / "splitlab.splitters.hypercube.lca").touch()
+    monkeypatch.setattr(warm, "_mark", lambda path: tmp_path / path.replace(":", "."))
+    monkeypatch.setattr(warm, "_start", started.append)
+    monkeypatch.setattr(warm, "_compile", lambda splitter: here.append(splitter.name))
+    monkeypatch.setattr(warm.joblib, "cpu_count", lambda: processors)
+    warm.compile_all(["lca", "hcc", "pc", "sliq", "sliq_ext"])
+    assert len(started) == processors
+    missing = sorted(name for part in started for name in part)
+    assert missing == ["hcc", "pc", "sliq"]  # one of each family
+    assert here == ["lca", "hcc", "pc", "sliq"]
+    started.clear()
+    warm.compile_all(["lca"])
+    assert started == []
+
+
+def test_an_interrupt_while_others_compile_ends_them() -> None:
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+
+    class Interrupted:
+        def wait(self) -> None:
+            raise KeyboardInterrupt
+
+        def terminate(self) -> None:
+            pass
+
+    with pytest.raises(KeyboardInterrupt):
+        warm._wait([Interrupted(), other])  # type: ignore[list-item]
+    assert other.wait(timeout=10) == -signal.SIGTERM

@@ -8,7 +8,8 @@ import pytest
 from splitlab.impurity import ENTROPY, GINI, lookup_table
 from splitlab.splitters.hypercube import hcc_plain
 from splitlab.splitters.lane_format import LANES, LARGEST_TOTAL, share_bits, suits
-from splitlab.splitters.lanes import hcc_lanes, sort_lanes
+from splitlab.splitters.lane_keys import sort_lanes
+from splitlab.splitters.lanes import hcc_lanes
 from tests.tables import random_tables
 
 

@@ -258,7 +258,7 @@ def test_excesses_equal_the_csv(results: Results, section: Section, impurity: st
 
 def test_an_experiment_shows_all_it_has(results: Results, section: Section) -> None:
     kinds = [type(block).__name__ for block in section.blocks]
-    assert kinds == ["Table", "Table", "str", "Verdict", "Picture", "Picture", "Table", "Table", "Source", "Facts"]
+    assert kinds == ["Table", "Table", "str", "Verdict", "Picture", "Picture", *4 * ["Table"], "Source", "Facts"]
     assert Source("Config", results.experiment.to_yaml()) in section.blocks
     assert experiment_section(results, judge(results), [], {}).title == "made"
 

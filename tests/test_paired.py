@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,12 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
+import splitlab
 from splitlab.montecarlo.paired import Together, pair_rows, relative_difference, tie_fields, wilson
 from splitlab.montecarlo.summary import wins
+from splitlab.report.compare import judge
+from splitlab.report.page import experiment_section, page
+from splitlab.report.tables import paired_tables, text_of, write_tables
 from tests.test_summary import NAMES, made_up, row, summary_of
 
 NORMAL_975 = 1.959963984540054
@@ -185,3 +190,39 @@ def test_a_single_splitter_has_no_differences() -> None:
     assert {"splitter_a", "percent_difference_error"} <= set(summary.paired_differences)
     assert row(summary.win_percentage, "hcc")["wins_strict"] == 1200
     assert isinstance(summary.paired_differences, pd.DataFrame)
+
+
+# In the tables
+
+
+def test_the_tables_say_how_far_each_method_is_behind_the_best() -> None:
+    grid = [{"n": [4, 12], "k": 3, "max_count": 7, "runs": 1200}]
+    config = {"name": "p", "impurities": ["gini", "entropy"], "splitters": ["lca", "hcc", "pc"], "grid": grid}
+    results = splitlab.run(config)
+    tables = paired_tables(results)
+    assert [table.title.split(",")[1].split()[0] for table in tables] == ["Gini", "Entropy"]
+    percent = results.win_percentage.set_index(["impurity", "n", "splitter"])["percent"]
+    pairs = results.paired_differences.set_index(["impurity", "n", "splitter_a", "splitter_b"])
+    for impurity, table in zip(("gini", "entropy"), tables, strict=True):
+        assert table.heads == ["n", "k", "most wins", "LCA", "HcC", "PC"]
+        for n, line in zip((4, 12), table.rows, strict=True):
+            assert [entry.text for entry in line[:3]] == [str(n), "3", "HcC"]
+            for splitter, entry in zip(("lca", "pc"), (line[3], line[5]), strict=True):
+                behind, error = map(float, entry.text.split(" ± "))
+                pair = ("lca", "hcc") if splitter == "lca" else ("hcc", "pc")
+                assert behind == pytest.approx(percent[impurity, n, "hcc"] - percent[impurity, n, splitter], abs=0.06)
+                assert error == pytest.approx(pairs.loc[(impurity, n, *pair), "percent_difference_error"], abs=0.06)
+            assert line[4].text == "–"
+    verdict = judge(results)
+    assert all(table.as_text() in text_of(results, verdict) for table in tables)
+    whole = page("p", "", [experiment_section(results, verdict, [], {})])
+    assert whole.count("Wins behind the method with the most") == 2
+
+
+def test_a_single_method_is_behind_nobody(tmp_path: Path) -> None:
+    grid = [{"n": 4, "k": 3, "max_count": 7, "runs": 10}]
+    results = splitlab.run({"name": "p", "impurities": "gini", "splitters": "lca", "grid": grid})
+    assert paired_tables(results) == []
+    write_tables(results, tmp_path, judge(results))
+    assert (tmp_path / "paired_differences.csv").read_text().startswith("impurity,n,k")
+    assert not (tmp_path / "paired_differences.md").exists()

@@ -67,17 +67,18 @@ def test_time_and_disk_are_about_right(tmp_path: Path) -> None:
     ("changes", "half_width", "pilot", "words"),
     [
         ({}, 0.0, None, "--half-width: 0 is out of range"),
+        ({}, None, None, "--half-width: is needed"),
         ({}, -1.0, None, "--half-width: -1"),
         ({}, 51.0, None, "--half-width: 51"),
         ({}, float("nan"), None, "--half-width: nan"),
         ({}, 1e-300, None, "--half-width: 1e-300"),
         ({}, 0.001, None, "would take .* runs"),
         ({}, 1.0, 0, "--pilot: 0 is out of range"),
-        ({"kind": "timing"}, 1.0, None, "kind timing"),
+        ({"kind": "timing"}, 1.0, None, "times do not repeat"),
         ({"grid": [{"n": 5, "k": 30, "max_count": 7, "runs": 1}]}, 1.0, None, r"'hcc' would take about .* 2\^k"),
     ],
 )
-def test_nonsense_is_refused(changes: dict[str, Any], half_width: float, pilot: int | None, words: str) -> None:
+def test_nonsense_is_refused(changes: dict[str, Any], half_width: float | None, pilot: int | None, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         plan(experiment(**changes), half_width, pilot)
 

@@ -28,6 +28,15 @@ def test_published_ranks() -> None:
     assert round(statistics.critical_difference(8, 20), 3) == 2.348
 
 
+def test_rounding_of_published_ranks_is_not_enlarged() -> None:
+    rounded = [4.70, 5.55, 5.88, 5.15, 4.55, 4.93, 2.80, 2.45]
+    assert sum(rounded) == pytest.approx(36.01)
+    assert statistics.friedman(rounded, 20)[0] == pytest.approx(35.7708, abs=0.07)  # 36.13 by the sum of squares
+    assert statistics.friedman([2.0, 2.0, 2.0], 9) == (0, 1)
+    exact = np.random.default_rng(5).permuted(np.tile(np.arange(1.0, 6.0), (11, 1)), axis=1).mean(0)
+    assert statistics.friedman(exact, 11)[0] == pytest.approx(12 * 11 / 30 * ((exact**2).sum() - 45), rel=1e-9)
+
+
 @pytest.mark.parametrize(("k", "q"), [(2, 1.960), (3, 2.343), (5, 2.728), (10, 3.164)])
 def test_critical_values_of_demsars_table(k: int, q: float) -> None:
     assert statistics.critical_difference(k, 10) / sqrt(k * (k + 1) / 60) == pytest.approx(q, abs=1e-3)
@@ -101,6 +110,24 @@ def test_wrong_calls() -> None:
         statistics.compare([[1, 2], [np.nan, 3]])
     with pytest.raises(ValueError, match="3 average ranks must add up to 6"):
         statistics.friedman([1, 2, 5], 10)
+    with pytest.raises(ValueError, match="3 average ranks must add up to 6; got nan"):
+        statistics.friedman([1, np.nan, 3], 10)
+    with pytest.raises(ValueError, match="n: must be at least 2 data sets; got 0"):
+        statistics.friedman([1, 2, 3], 0)
+    with pytest.raises(ValueError, match="k: must be at least 2 methods; got 1"):
+        statistics.critical_f(1, 10)
+    with pytest.raises(ValueError, match="alpha: must be above 0 and below 1; got 5"):
+        statistics.critical_difference(3, 10, 5)
+    with pytest.raises(ValueError, match=r"chi_square: must be from 0 to n \(k - 1\) = 20; got 21"):
+        statistics.iman_davenport(21, 3, 10)
+    with pytest.raises(ValueError, match="margin: must be at least 0; got -1"):
+        statistics.win_tie_loss([1, 2], [2, 1], -1)
+    with pytest.raises(ValueError, match="a result is NaN or infinite"):
+        statistics.win_tie_loss([1, np.nan], [2, 1])
+    with pytest.raises(ValueError, match="p_values: must be from 0 to 1"):
+        statistics.significant_win_tie_loss([0.5, 1.5])
+    with pytest.raises(ValueError, match=r"in pairs; got shapes \(2, 3\) and \(3, 2\)"):
+        statistics.paired_t_test(np.ones((2, 3)), np.ones((3, 2)))
     with pytest.raises(ValueError, match="names"):
         statistics.compare([[1, 2], [2, 3]], ["one"])
     with pytest.raises(ValueError, match="equally many"):

@@ -215,6 +215,8 @@ REFUSED = [
     ),
     ("1,2\n3," + "9" * 5000 + "\n", ":2: column 2: '" + "9" * 40 + "'... (5000 long) is too large"),
     ("0,0\n0,0\n", ": every count is 0; at least one example is needed"),
+    ("x\n1,2\n3,4\n", ":1: 'x' stands alone above rows of two numbers; delete it, or"),
+    ("my counts\n1,2\n3,4.0\n", ":1: 'my counts' stands alone above rows of two numbers"),
     ("1,2\n3\n", ":2: found 1 cells, expected 2 (compare line 1); all rows must be equally long"),
     ("1,2\n3,4,5\n6,7\n", ":2: found 3 cells, expected 2 (compare line 1)"),
     ("\n1,2\n3,4\n5\n", ":4: found 1 cells, expected 2 (compare line 2)"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import sys
 import time
-from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier as Reference
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splitlab.splitters import get
 from splitlab.splitters import names as splitter_names
-from splitlab.trees import DecisionTreeClassifier, criteria, export_text, plot
+from splitlab.trees import DecisionTreeClassifier, best_split, criteria, export_text
 from splitlab.trees.grouping import MULTIWAY
 
 ESTIMATORS = [
@@ -90,6 +90,84 @@ def test_labels_of_every_type(labels: list[object]) -> None:
     assert (tree.predict(x) == y).all()
 
 
+OWN_TYPE: list[tuple[Any, list[object], str]] = [
+    (pd.Series([7, 3, 7, 3], dtype="Int64"), [3, 7], "i"),
+    (pd.Series([True, False, True, False], dtype="boolean"), [False, True], "b"),
+    (pd.Series(["b", "a"] * 2, dtype="string"), ["a", "b"], "O"),
+    (pd.Series(["b", "a"] * 2, dtype="category"), ["a", "b"], "O"),
+    (pd.Series([7, 3, 7, 3], dtype="category"), [3, 7], "i"),
+    (pd.Categorical([True, False, True, False]), [False, True], "b"),
+    (pd.Series([7.0, 3.0, 7.0, 3.0], dtype="Float64"), [3.0, 7.0], "f"),
+    (pd.array([7, 3, 7, 3], dtype="UInt8"), [3, 7], "i"),
+    (np.array([7, 3, 7, 3], object), [3, 7], "i"),
+    (np.array([True, False, True, False], object), [False, True], "b"),
+    (["b", "a", "b", "a"], ["a", "b"], "O"),
+]
+
+
+@pytest.mark.parametrize(("labels", "classes", "kind"), OWN_TYPE)
+def test_labels_keep_their_meaning(labels: Any, classes: list[object], kind: str) -> None:
+    x = [[1], [2], [3], [4]]
+    tree = DecisionTreeClassifier().fit(x, labels)
+    for found in (tree.classes_, best_split([1, 2, 3, 4], labels).classes):  # type: ignore[union-attr]
+        assert found.tolist() == classes
+        assert found.dtype.kind == kind
+        assert [type(label) for label in found.tolist()] == [type(label) for label in classes]
+    assert tree.predict(x).tolist() == list(labels)
+
+
+UNLABELLED: list[Any] = [
+    ["a", None, "b"],
+    [1, None, 2],
+    [1.0, np.nan, 2.0],
+    [True, pd.NA, False],
+    pd.Series(["a", None, "b"]),
+    pd.Series(["a", None, "b"], dtype="category"),
+    pd.Series([1, None, 2], dtype="Int64"),
+    pd.Series([True, None, False], dtype="boolean"),
+    np.array(["2020-01-01", "NaT", "2020-01-02"], "M8[D]"),
+]
+
+
+@pytest.mark.parametrize("labels", UNLABELLED)
+def test_a_missing_label_is_named(labels: Any) -> None:
+    for call in (lambda: DecisionTreeClassifier().fit([[1], [2], [3]], labels), lambda: best_split([1, 2, 3], labels)):
+        with pytest.raises(ValueError, match=r"^Input y contains NaN: example 1 has no label; leave such .*$"):
+            call()
+
+
+def test_wrong_labels() -> None:
+    for labels in (["a", 1, "a"], np.array([True, "x", True], object), [1, True, 1]):
+        with pytest.raises(TypeError, match=r"^y: labels of several types, .* and .*"):
+            DecisionTreeClassifier().fit([[1], [2], [3]], labels)
+    with pytest.raises(ValueError, match=r"^y: 3 examples need as many labels; got 2"):
+        DecisionTreeClassifier().fit([[1], [2], [3]], [0, 1])
+    with pytest.raises(ValueError, match="continuous"):
+        DecisionTreeClassifier().fit([[1], [2], [3]], [0.5, 1.5, 2.5])
+    with pytest.raises(ValueError, match="infinity"):
+        best_split([1, 2], [1.0, np.inf])
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_importances_are_scikit_learns(criterion: str) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(2000, 4)).astype(np.float32)
+    y = (x[:, 1] + rng.normal(size=2000) > 0) + 2 * (x[:, 2] + rng.normal(size=2000) > 1)
+    options: dict[str, Any] = {"criterion": criterion, "max_depth": 3, "min_samples_leaf": 20}
+    expected = Reference(**options, random_state=0).fit(x, y).feature_importances_
+    assert DecisionTreeClassifier(**options).fit(x, y).feature_importances_ == pytest.approx(expected, abs=1e-9)
+
+
+def test_importances_of_any_criterion_are_shares() -> None:
+    x, y = mixed()
+    for criterion in ("ccp_gini", "dcsm", "hddt"):
+        found = DecisionTreeClassifier(criterion=criterion, splitter="multiway", prune=True).fit(x, y)
+        assert found.feature_importances_.sum() == pytest.approx(1)
+        assert found.feature_importances_.min() >= 0
+        assert found.feature_importances_[1] == found.feature_importances_.max()
+    assert DecisionTreeClassifier(max_depth=0).fit(x, y).feature_importances_.tolist() == [0] * 7
+
+
 def test_hundred_categories_and_thirty_classes() -> None:
     rng = np.random.default_rng(0)
     x = pd.DataFrame({"a": rng.integers(0, 100, 5000).astype(str), "b": rng.integers(0, 100, 5000).astype(str)})
@@ -114,33 +192,61 @@ def test_arrays_and_lists() -> None:
     assert not DecisionTreeClassifier().fit(numbers, y).encoding_.nominal.any()
 
 
-@pytest.mark.parametrize("nominal", [[1], [-1], np.array([False, True])])
-def test_nominal_columns_by_place(nominal: Any) -> None:
-    x = np.array([[0, 1], [0, 2], [0, 3], [0, 4]])
+NAMED: list[Any] = [
+    1, -1, [1], [-1, 1], np.array([False, True]), [False, True], pd.Series([False, True]), np.int64(1),
+    "last", ["last"], {"last"}, pd.Index(["last"]), np.array(["last"]), ["last", 1],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("nominal", NAMED, ids=repr)
+def test_nominal_columns_by_name_and_place(nominal: Any) -> None:
+    x = pd.DataFrame({"a": [0, 0, 0, 0], "last": [1, 2, 3, 4]})
     tree = DecisionTreeClassifier(nominal=nominal, max_depth=1).fit(x, [0, 1, 0, 1])
+    assert tree.encoding_.nominal.tolist() == [False, True]
     assert tree.predict(x).tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "nominal", [7, -3, "z", "", "al", ["a", "z"], 1.0, [None], [[0]], [True], True, [True, 0], len]
+)
+def test_what_names_no_column(nominal: Any) -> None:
+    x = pd.DataFrame({"a": [1, 2], "l": [1, 2]})
+    with pytest.raises(ValueError, match=r"^nominal: [^\n]*$"):
+        DecisionTreeClassifier(nominal=nominal).fit(x, [0, 1])
 
 
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"criterion": "giny"}, ValueError, "did you mean 'gini'"),
+    ({"criterion": None}, TypeError, "criterion: None"),
     ({"splitter": "lcaa"}, ValueError, "did you mean 'lca'"),
-    ({"max_depth": -1}, ValueError, "max_depth"),
-    ({"max_depth": 2.5}, TypeError, "max_depth"),
-    ({"min_samples_split": 1}, ValueError, "min_samples_split"),
-    ({"min_samples_leaf": 1.5}, ValueError, "min_samples_leaf"),
-    ({"min_impurity_decrease": -0.1}, ValueError, "min_impurity_decrease"),
-    ({"max_features": "all"}, ValueError, "max_features"),
-    ({"max_features": 0}, ValueError, "max_features"),
-    ({"unseen": "ignore"}, ValueError, "unseen"),
-    ({"nominal": ["none"]}, ValueError, "no column 'none'"),
-    ({"nominal": [7]}, ValueError, "7"),
-    ({"chi_square": "0.1"}, TypeError, "chi_square"),
+    ({"splitter": "multi-way"}, ValueError, "splitter: 'multi-way' is not known; did you mean 'multiway'"),
+    ({"splitter": None}, TypeError, "splitter: None is not a name"),
+    ({"max_depth": -1}, ValueError, "max_depth: must be at least 0; got -1"),
+    ({"max_depth": 2.5}, TypeError, "max_depth: .* got 2.5"),
+    ({"max_depth": True}, TypeError, "max_depth: .* got True"),
+    ({"min_samples_split": 1}, ValueError, "min_samples_split: must be at least 2; got 1"),
+    ({"min_samples_leaf": 1.5}, ValueError, "min_samples_leaf: must be above 0 and at most 1; got 1.5"),
+    ({"min_samples_leaf": "3"}, TypeError, "min_samples_leaf: .* got '3'"),
+    ({"min_impurity_decrease": -0.1}, ValueError, "min_impurity_decrease: must be at least 0; got -0.1"),
+    ({"min_impurity_decrease": None}, TypeError, "min_impurity_decrease: .* got None"),
+    ({"max_features": "all"}, ValueError, "max_features: .*'sqrt' or 'log2'; got 'all'"),
+    ({"max_features": 0}, ValueError, "max_features: must be at least 1; got 0"),
+    ({"max_features": 0.0}, ValueError, "max_features: must be above 0 and at most 1; got 0.0"),
+    ({"max_features": [1]}, TypeError, r"max_features: .* got \[1\]"),
+    ({"random_state": -1}, ValueError, "random_state: .* got -1"),
+    ({"random_state": "a"}, ValueError, "random_state: .* got 'a'"),
+    ({"unseen": "ignore"}, ValueError, "unseen: 'ignore'"),
+    ({"chi_square": "0.1"}, TypeError, "chi_square: .* got '0.1'"),
+    ({"chi_square": 5}, ValueError, "chi_square: must be above 0 and at most 1; got 5"),
+    ({"chi_square": np.nan}, ValueError, "chi_square: .* got nan"),
+    ({"min_second_count": -1}, ValueError, "min_second_count: must be at least 0; got -1"),
+    ({"prune": "no"}, TypeError, "prune: must be True or False; got 'no'"),
 ]
 
 
 @pytest.mark.parametrize(("parameters", "error", "words"), WRONG)
 def test_wrong_parameters(parameters: dict[str, Any], error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=f"^{words}[^\\n]*$" if ":" in words else words):
         DecisionTreeClassifier(**parameters).fit([[1], [2]], [0, 1])
 
 
@@ -192,6 +298,36 @@ def test_missing_equals_missing_in_every_spelling() -> None:
         assert tree.predict(x).tolist() == [0, 1, 1, 1]
 
 
+@pytest.mark.parametrize("unseen", ["largest", "stop"])
+@pytest.mark.parametrize("splitter", ["lca", MULTIWAY])
+def test_leaves_count_the_examples_that_reach_them(splitter: str, unseen: str) -> None:
+    x, y = mixed(400, 6)
+    tree = DecisionTreeClassifier(splitter=splitter, unseen=unseen, min_samples_leaf=5, max_depth=6).fit(x, y)
+    assert tree.tree_.counts.sum(1).min() >= 5
+    reached = DecisionTreeClassifier.apply(tree.set_params(unseen="largest"), x)
+    labels = np.searchsorted(tree.classes_, y)
+    for node in np.flatnonzero(tree.tree_.leaves):
+        assert np.bincount(labels[reached == node], minlength=2).tolist() == tree.tree_.counts[node].tolist()
+    proba = tree.predict_proba(x)
+    for node in np.unique(reached):
+        assert proba[reached == node][:, 1] == pytest.approx((y[reached == node] == "yes").mean())
+
+
+def test_missing_values_weigh_where_they_go() -> None:
+    # Without the missing values both columns are pure; with them in the larger branch the second is better.
+    x = pd.DataFrame({"a": [0, 0, 0, 1, 1, np.nan, np.nan], "b": [0, 0, 0, 1, 1, 1, 1]})
+    y = [0, 0, 0, 1, 1, 1, 1]
+    tree = DecisionTreeClassifier(max_depth=1).fit(x, y)
+    assert tree.tree_.feature[0] == 1
+    split = best_split(x["a"], y)
+    assert split
+    assert split.table.tolist() == [[3, 2], [0, 2]]
+    assert split.value == pytest.approx(criteria.information_gain([[3, 2], [0, 2]], "gini"))
+    assert not best_split(x["a"], y, min_samples_leaf=3)
+    assert best_split(x["a"].map({0: "n", 1: "y"}), y, min_samples_leaf=2)
+    assert not best_split(x["a"].map({0: "n", 1: "y"}), y, min_samples_leaf=3)
+
+
 def test_clone_pickle_and_repeat() -> None:
     x, y = mixed()
     tree = DecisionTreeClassifier(criterion="ccp_entropy", splitter="hcc", max_features=3, random_state=1).fit(x, y)
@@ -234,35 +370,3 @@ def test_a_chain_deeper_than_recursion_goes() -> None:
     assert len(export_text(tree).splitlines()) > 2 * sys.getrecursionlimit()
     assert tree.tree_.pruned().depth.max() == tree.get_depth()
     assert pickle.loads(pickle.dumps(tree)).get_depth() == tree.get_depth()
-
-
-def test_text() -> None:
-    x = pd.DataFrame({"size": [1, 2, 3, 4, 5, 6], "colour": list("rgbrgb")})
-    tree = DecisionTreeClassifier().fit(x, ["no", "no", "yes", "no", "yes", "yes"])
-    text = export_text(tree)
-    assert text.splitlines() == [
-        "size <= 2.5",
-        "  class: no (2 of 2)",
-        "size > 2.5",
-        "  colour in {b, g}",
-        "    class: yes (3 of 3)",
-        "  colour in {r}",
-        "    class: no (1 of 1)",
-    ]
-    assert "in 2 values" in export_text(tree, max_values=1)
-    assert export_text(tree, max_depth=1).splitlines()[-1] == "  class: yes (3 of 4) ..."
-    assert export_text(DecisionTreeClassifier().fit([[1], [1]], [0, 1])) == "class: 0 (1 of 2)"
-    with pytest.raises(NotFittedError):
-        export_text(DecisionTreeClassifier())
-
-
-def test_picture() -> None:
-    x, y = mixed(100, 5)
-    x = x.rename(columns={"size": "$size$"})
-    figure = plot(DecisionTreeClassifier(max_depth=6).fit(x, y), max_depth=3)
-    texts = [text.get_text() for text in figure.axes[0].texts]
-    assert any("colour" in text for text in texts)
-    assert len(figure.axes[0].lines) == len([t for t in texts if "<=" in t or "> " in t or "in " in t])
-    file = BytesIO()
-    figure.savefig(file, format="png")
-    assert file.getvalue()[:4] == b"\x89PNG"

@@ -67,7 +67,7 @@ def as_json(known: Mapping[Key, Known]) -> str:
 
 def challenged() -> list[Key]:
     """The splitters of the registry that are not always optimal and serve any table, with every impurity."""
-    names = [s.name for s in splitters() if not always_optimal(s) and not s.limit(6, 3)]
+    names = [s.name for s in splitters() if not always_optimal(s) and not s.limit(6, 3, 0)]
     return [(name, impurity) for name in names for impurity in NAMES]
 
 

@@ -79,7 +79,7 @@ def posed(splitter: str, impurity: str, n: int, k: int, max_count: int = LARGEST
     if max_count > MOST:
         raise ValueError(f"max_count: {max_count} is too large; up to {MOST} rounding is sure not to matter")
     for entry in (problem.splitter, get(OPTIMUM)):
-        refuse_hopeless(entry, n, k)
+        refuse_hopeless(entry, n, k, n * k * max_count)
     if (seconds := CLIMBERS * PROPOSALS * problem.seconds()) > LONGEST_STEP:
         raise ValueError(
             f"n: with n = {n}, k = {k} one step of the search would take about {duration(seconds)}, since each needs "

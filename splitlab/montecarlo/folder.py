@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import shlex
 import time
@@ -23,7 +24,15 @@ from splitlab.montecarlo.optimality_config import LOWER_BOUND
 from splitlab.montecarlo.plan import columns_of
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.runner import RunError, all_splitters
-from splitlab.montecarlo.seal import MANIFEST, check_seal, parsed_manifest, read_manifest, sealed, sealed_manifest
+from splitlab.montecarlo.seal import (
+    MANIFEST,
+    check_seal,
+    parsed_manifest,
+    read_bounded,
+    read_manifest,
+    sealed,
+    sealed_manifest,
+)
 from splitlab.montecarlo.store import (
     FolderStore,
     MemoryStore,
@@ -34,6 +43,7 @@ from splitlab.montecarlo.store import (
 )
 from splitlab.montecarlo.sums_store import SumsStore
 from splitlab.montecarlo.timing_config import TimingExperiment
+from splitlab.montecarlo.trees_config import TreesExperiment
 from splitlab.montecarlo.yaml_source import shorten
 from splitlab.splitters import fingerprint, get
 
@@ -47,7 +57,9 @@ ANEW = "choose another --out, or --fresh to keep the old results as a backup and
 
 
 def origin(experiment: Experiment) -> dict[str, Any]:
-    """What decides the tables: an experiment with another origin cannot continue in the same folder."""
+    """What decides the tables, or trees: an experiment with another origin cannot continue in the same folder."""
+    if isinstance(experiment, TreesExperiment):
+        return experiment.protocol()
     return {"seed": experiment.seed, "draws": experiment.draws}
 
 
@@ -129,11 +141,14 @@ def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[s
         if not has_blocks:
             raise ConfigError(f"{folder / CONFIG}: is damaged, or was edited; {ANEW}") from None
         wanted = _identity(experiment)
-        _refuse_difference(folder, {**wanted, **_identity_of_blocks(folder)}, wanted)
+        _refuse_difference(folder, {**wanted, **_identity_of_blocks(folder, experiment)}, wanted)
         remark(f"{folder / CONFIG}: is lost or damaged; it is written anew, and the blocks are kept")
         return
     _refuse_difference(folder, {"kind": stored.kind}, {"kind": experiment.kind})
     _refuse_difference(folder, {**_identity(experiment), **_identity(stored)}, _identity(experiment))
+    if isinstance(stored, TreesExperiment) and isinstance(experiment, TreesExperiment):
+        for trial, seeds in enumerate(zip(stored.seeds, experiment.seeds, strict=False), 1):  # more can be added
+            _refuse_difference(folder, *({f"the seed of trial {trial}": seed} for seed in seeds))
     if not experiment.keep_runs:
         _refuse_fewer(folder, dict(stored.cells), experiment)
 
@@ -156,10 +171,10 @@ def _identity(experiment: Experiment) -> dict[str, Any]:
     return {**common, **lists}  # from sums nothing can be left out, and to them nothing be added
 
 
-def _identity_of_blocks(folder: Path) -> dict[str, Any]:
+def _identity_of_blocks(folder: Path, experiment: Experiment) -> dict[str, Any]:
     """The same of what the blocks were made for, as far as it can be read from them."""
     header = stored_header(folder)
-    found: dict[str, Any] = {key: header[key] for key in ("seed", "draws") if key in header}
+    found: dict[str, Any] = {key: header[key] for key in origin(experiment) if key in header}
     if "sums" not in header:
         return {**found, **({"keep_runs": _word(True)} if header else {})}
     try:
@@ -229,11 +244,16 @@ def stored_times(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     try:
         # Python's float gives back exactly what was written, which pandas' own parser does not in all versions.
         frame = pd.read_csv(
-            path, keep_default_na=False, dtype={"published": str}, converters=dict.fromkeys(FLOATS, float)
+            io.BytesIO(read_bounded(path)),
+            keep_default_na=False,
+            dtype={"published": str},
+            converters=dict.fromkeys(FLOATS, float),
         )
     except FileNotFoundError:
         how = f"`splitlab run {folder}/{CONFIG} --out {folder}` measures them"
         raise ConfigError(f"{folder}: holds no times ({TIMING} is missing); {how}") from None
+    except ConfigError:
+        raise
     except (ValueError, OSError) as error:
         raise ConfigError(f"{path}: cannot be read ({error})") from None
     return frame, parsed_manifest(folder)

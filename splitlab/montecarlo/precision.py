@@ -61,15 +61,17 @@ def runs_for(half_width: float, share: float = 0.5) -> int:
 
 
 def plan(
-    experiment: Experiment, half_width: float, pilot: int | None = None, say: TextIO | None = None
+    experiment: Experiment, half_width: float | None, pilot: int | None = None, say: TextIO | None = None
 ) -> list[CellPlan]:
     """Plan an experiment, cell by cell; ``pilot`` is a number of runs to be made first.
 
     Raises ConfigError when the half-width or the pilot makes no sense, or a cell cannot be run at all.
     """
     place = experiment.source or "config"
-    if experiment.kind not in ("splits", "optimality"):
-        raise ConfigError(f"{place}: is of kind {experiment.kind}, which has no percentages to plan for")
+    if experiment.kind == "timing":
+        raise ConfigError(f"{place}: is of kind timing, and measured times do not repeat: there is nothing to plan")
+    if half_width is None:
+        raise ConfigError("--half-width: is needed; write percentage points, such as 0.2")
     if not 0.001 <= half_width <= 50.0:
         raise ConfigError(
             f"--half-width: {half_width:g} is out of range; write percentage points, above 0 and up to 50"

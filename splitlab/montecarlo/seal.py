@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,9 @@ def sealed(text: str) -> str:
 
 
 def read_bounded(path: Path) -> bytes:
-    """The content of a file; ConfigError if it is far larger than any that we write."""
+    """The content of a file; ConfigError if it is far larger than any that we write, or a pipe or device."""
+    if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
+        raise ConfigError(f"{path}: is damaged: it is no ordinary file")
     with path.open("rb") as file:
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:

@@ -152,12 +152,16 @@ class FolderStore:
         """Write the block's file atomically."""
         write_atomically(self.path(block), self._encode(block, data))
 
+    def origin_of(self, block: Block) -> dict[str, Any]:
+        """What decides the content of a block, besides the code of its columns."""
+        return self.origin
+
     def _encode(self, block: Block, data: BlockData) -> bytes:
         columns = sorted(data.columns)  # the order in which they came does not show
         body = np.concatenate([data.totals, data.drawn, *(data.columns[c] for c in columns)]).astype("<f8").tobytes()
         header = {
             "format": FORMAT,
-            **self.origin,
+            **self.origin_of(block),
             "cell": [block.cell.n, block.cell.k, block.cell.max_count],
             "block": block.number,
             "runs": data.totals.size,
@@ -168,7 +172,7 @@ class FolderStore:
     def _decode(self, content: bytes, block: Block) -> BlockData:
         header, body = unframed(content)
         cell = [block.cell.n, block.cell.k, block.cell.max_count]
-        check_header(header, {"format": FORMAT, **self.origin, "cell": cell, "block": block.number})
+        check_header(header, {"format": FORMAT, **self.origin_of(block), "cell": cell, "block": block.number})
         numbers = np.frombuffer(body, "<f8").astype(np.float64)
         columns = {}
         runs = header["runs"]

@@ -297,7 +297,7 @@ def compute_missing(
 def _compile(experiment: Experiment, say: TextIO | None) -> None:
     began, fresh = time.monotonic(), uncompiled(all_splitters(experiment))
     if fresh:
-        _remarks(say)("compiling the kernels; this is done once and takes up to half a minute ...")
+        _remarks(say)("compiling the kernels; this is done once and takes up to two minutes ...")
     compile_kernels(experiment)
     if fresh:
         _remarks(say)(f"kernels compiled in {time.monotonic() - began:.1f} s")

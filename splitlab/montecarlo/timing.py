@@ -35,10 +35,10 @@ from scipy import stats
 
 from splitlab.impurity import code
 from splitlab.montecarlo.config import Cell, ConfigError
-from splitlab.montecarlo.plan import Item, cell_blocks, run_seconds
+from splitlab.montecarlo.plan import Item, cell_blocks, most_examples, run_seconds, splitter_seconds
 from splitlab.montecarlo.runner import Progress, Task, Work, compile_kernels, draw
 from splitlab.montecarlo.timing_config import Engine, TimingExperiment
-from splitlab.plugins import is_plugin, load
+from splitlab.plugins import contained, is_plugin, load
 from splitlab.published import load_ratios
 from splitlab.splitters import get, plain, refuse_hopeless, split_batch
 from splitlab.splitters.registry import LONGEST_TABLE, duration
@@ -84,11 +84,11 @@ def own_job(column: Column, tables: Tables) -> Job:
     split_batch(get(splitter), tables, code(impurity))
     function = load(splitter)
 
-    def job() -> None:
+    def split_all() -> None:
         for table in tables:
             function(table.copy(), impurity)
 
-    return job
+    return lambda: contained(split_all)
 
 
 JOBS: dict[Engine, Callable[[Column, Tables], Job]] = {"compiled": compiled_job, "python": python_job}
@@ -145,7 +145,7 @@ def _refuse_cell(experiment: TimingExperiment, cell: Cell, runs: int) -> None:
         rule = f"a timing keeps the tables of a cell in memory, at most {HELD_ENTRIES:,} entries"
         raise ValueError(f"grid: {runs} runs of {cell.label} have {entries:,} entries; {rule}; ask for fewer runs")
     for splitter in experiment.splitters:
-        refuse_hopeless(get(splitter), cell.n, cell.k)
+        refuse_hopeless(get(splitter), cell.n, cell.k, most_examples(cell))
         if "compiled" in experiment.engines and get(splitter).own:
             raise ValueError(f"splitters: {splitter!r} is a Python function and no kernel; write engines: [python]")
         if "python" in experiment.engines:
@@ -174,7 +174,7 @@ def _parts(experiment: TimingExperiment) -> Iterator[tuple[Engine, Cell, int]]:
 def _seconds(engine: Engine, splitter: str, cell: Cell) -> float:
     """Rough time of one splitter for one table and one impurity."""
     as_it_is = engine == "compiled" or get(splitter).own
-    return get(splitter).nanoseconds(cell.n, cell.k) * 1e-9 * (1.0 if as_it_is else PYTHON_FACTOR)
+    return splitter_seconds(cell, splitter) * (1.0 if as_it_is else PYTHON_FACTOR)
 
 
 def _affordable(engine: Engine, tables: int, seconds: float) -> int:

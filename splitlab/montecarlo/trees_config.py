@@ -63,9 +63,8 @@ class TreesExperiment(Experiment):
     timed_trees: int = 0
 
     def protocol(self) -> dict[str, Any]:
-        """What decides the trees, besides data, impurity and splitter."""
-        keys = ("arithmetic", "max_depth", "max_p", "min_second", "folds")
-        return {**{key: getattr(self, key) for key in keys}, "seeds": list(self.seeds)}
+        """What decides the trees, besides data, impurity, splitter and the seed of the trial."""
+        return {key: getattr(self, key) for key in ("arithmetic", "max_depth", "max_p", "min_second", "folds")}
 
     def to_yaml(self) -> str:
         """The resolved config; reading it gives an equal experiment."""
@@ -76,7 +75,7 @@ class TreesExperiment(Experiment):
             "catalogue": as_yaml(self.catalogue),
         }
         values |= {key: f"[{', '.join(names)}]" for key, names in lists.items()}
-        values |= self.protocol() | {"trials": self.trials}
+        values |= self.protocol() | {"seeds": list(self.seeds), "trials": self.trials}
         values |= {key: getattr(self, key) for key in ("where_unserved", "table_milliseconds", "timed_trees")}
         return "".join(f"{key}: {value}\n" for key, value in values.items())
 

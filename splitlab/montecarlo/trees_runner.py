@@ -7,9 +7,10 @@ trials are grown together, as many as have about EXAMPLES training examples, whi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import joblib
 import numpy as np
@@ -43,7 +44,7 @@ PUBLISHED = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class DataCell:
     """A data set in the place of a cell: its size, and a name that changes with its content."""
 
@@ -90,13 +91,27 @@ def loaded(experiment: TreesExperiment, name: str) -> Loaded:
     return Loaded(DataCell(name, n, data.k, p, f"{name}-{digest}"), data)
 
 
-def tree_store(folder: Path, experiment: TreesExperiment, warn: object) -> FolderStore:
+class TreeStore(FolderStore):
+    """Blocks of which each has a seed of its own, so that there can be more seeds later."""
+
+    def __init__(
+        self, folder: Path, experiment: TreesExperiment, fingerprints: Mapping[Column, str], warn: object
+    ) -> None:
+        super().__init__(folder, experiment.protocol(), fingerprints, warn)
+        self._seeds = experiment.seeds
+
+    def origin_of(self, block: Block) -> dict[str, Any]:
+        """The protocol, and the seed of the trial."""
+        return {**self.origin, "seed": self._seeds[block.number]}
+
+
+def tree_store(folder: Path, experiment: TreesExperiment, warn: object) -> TreeStore:
     """The blocks of a folder as far as they fit the experiment and the present code."""
     marks = {}
     for impurity, splitter in columns_of(experiment):
         own = source_hash(PUBLISHED) if experiment.arithmetic == "published" else fingerprint(get(splitter))
         marks[impurity, splitter] = source_hash(GROWERS)[:16] + own[:16]
-    return FolderStore(folder, experiment.protocol(), marks, warn)
+    return TreeStore(folder, experiment, marks, warn)
 
 
 def growth_of(experiment: TreesExperiment, column: Column) -> Growth:
@@ -122,6 +137,12 @@ def missing_parts(experiment: TreesExperiment, sets: Iterable[Loaded], store: St
                 seconds = len(trials) * trial_seconds(one.data, column[1], experiment)
                 parts.append(Part(one, column, trials, Work(len(trials), seconds)))
     return sorted(parts, key=lambda part: -part.work.seconds)
+
+
+def work_of(parts: Iterable[Part]) -> Work:
+    """How much some parts are; each impurity and splitter of a trial is counted."""
+    works = [part.work for part in parts]
+    return Work(sum(work.runs for work in works), sum(work.seconds for work in works))
 
 
 def trial_seconds(data: Data, splitter: str, experiment: TreesExperiment) -> float:

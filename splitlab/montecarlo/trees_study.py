@@ -18,7 +18,6 @@ from splitlab.montecarlo.folder import CONFIG, earlier_sessions, locked, make_wa
 from splitlab.montecarlo.progress import shown, tell
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.results import Results
-from splitlab.montecarlo.runner import Work
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
 from splitlab.montecarlo.summary import Summary
 from splitlab.montecarlo.trees_config import CATALOGUE, TreesExperiment
@@ -31,6 +30,7 @@ from splitlab.montecarlo.trees_runner import (
     run_parts,
     stored_numbers,
     tree_store,
+    work_of,
 )
 from splitlab.montecarlo.trees_timing import TIMES, fits, time_trees
 
@@ -126,7 +126,7 @@ def _stored_times(folder: Path) -> pd.DataFrame | None:
 def _grow_missing(experiment: TreesExperiment, sets: list[Loaded], store: Store, jobs: int, say: TextIO | None) -> int:
     """Grow what is missing; the number of trials that were, each impurity and splitter counted."""
     parts = missing_parts(experiment, sets, store)
-    work = Work(sum(part.work.runs for part in parts), sum(part.work.seconds for part in parts))
+    work = work_of(parts)
     try:
         with shown(say if parts else None, work) as progress:
             run_parts(parts, experiment, store, jobs, progress)
@@ -156,5 +156,6 @@ def load_trees(experiment: TreesExperiment, folder: Path, warn: Callable[[str], 
 
 def _manifest(experiment: TreesExperiment, sets: list[Loaded], session: dict[str, Any]) -> dict[str, Any]:
     sizes = {one.cell.name: {"rows": one.cell.n, "classes": one.cell.k, "file": one.cell.label} for one in sets}
-    return {"name": experiment.name, "kind": experiment.kind, **experiment.protocol(), "datasets": sizes, **session,
+    return {"name": experiment.name, "kind": experiment.kind, **experiment.protocol(),
+            "seeds": list(experiment.seeds), "datasets": sizes, **session,
             **provenance()}  # fmt: skip

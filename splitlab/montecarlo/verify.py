@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -21,11 +20,23 @@ from splitlab.montecarlo.folder import (
 )
 from splitlab.montecarlo.names import Plugins, lists_of, plugin_problems
 from splitlab.montecarlo.plan import Block, block_count, columns_in, numbered_block
+from splitlab.montecarlo.progress import shown
 from splitlab.montecarlo.runner import check_jobs
 from splitlab.montecarlo.seal import parsed_manifest
-from splitlab.montecarlo.store import COMPLETE, EMPTY, BlockData, Store
+from splitlab.montecarlo.store import COMPLETE, EMPTY, BlockData, Column, Store
 from splitlab.montecarlo.study import compute_missing
 from splitlab.montecarlo.sums_store import SumsStore
+from splitlab.montecarlo.trees_config import TreesExperiment
+from splitlab.montecarlo.trees_runner import (
+    NUMBERS,
+    DataCell,
+    columns_on,
+    load_all,
+    missing_parts,
+    run_parts,
+    tree_store,
+    work_of,
+)
 
 SUMS = "all that is kept"
 
@@ -55,26 +66,49 @@ class Verified:
 class _Comparison:
     """A store in which the chosen blocks are missing; what is computed for them is held against what is stored."""
 
-    def __init__(self, stored: Store, chosen: dict[Cell, set[int]]) -> None:
-        self._stored, self._chosen = stored, chosen
+    def __init__(self, stored: Store, chosen: list[Block]) -> None:
+        self._stored, self._chosen = stored, {(block.cell, block.number) for block in chosen}
         self._differing: list[tuple[Cell, int, str]] = []
 
     @property
     def differing(self) -> list[str]:
         """What differs, in the order of blocks."""
         ordered = sorted(self._differing, key=lambda found: found[:2])
-        return [f"{cell.label}, block {number}: {text}" for cell, number, text in ordered]
+        return [f"{_label(cell, number)}: {text}" for cell, number, text in ordered]
 
     def load(self, block: Block) -> BlockData:
         """Nothing of a chosen block, and no wish for any other."""
-        return EMPTY if block.number in self._chosen[block.cell] else COMPLETE
+        return EMPTY if (block.cell, block.number) in self._chosen else COMPLETE
 
     def save(self, block: Block, data: BlockData) -> None:
         """Compare."""
         for name, before, now in _pairs(self._stored, block, data):
-            unit, first = ("sum", 0) if name == SUMS else ("run", block.first)
-            if difference := _difference(before[: now.size], now, unit, first):
+            if difference := _difference(before[: now.size], now, _Places(block, name)):
                 self._differing.append((block.cell, block.number, f"{name}: {difference}"))
+
+
+@dataclass(frozen=True)
+class _Places:
+    """How the numbers of a block are called."""
+
+    block: Block
+    name: str
+
+    @property
+    def unit(self) -> str:
+        """One of them."""
+        if isinstance(self.block.cell, DataCell):
+            return "number"
+        return "sum" if self.name == SUMS else "run"
+
+    def __getitem__(self, at: int) -> str:
+        if isinstance(self.block.cell, DataCell):
+            return f"of fold {at // len(NUMBERS) + 1}, {NUMBERS[at % len(NUMBERS)]}"
+        return f"{self.unit} {at if self.name == SUMS else self.block.first + at}"
+
+
+def _label(cell: Cell, number: int) -> str:
+    return f"{cell.label}, trial {number + 1}" if isinstance(cell, DataCell) else f"{cell.label}, block {number}"
 
 
 def _pairs(
@@ -91,14 +125,14 @@ def _pairs(
         yield " ".join(column), stored.columns[column], now
 
 
-def _difference(stored: NDArray[np.float64], computed: NDArray[np.float64], unit: str, first: int) -> str:
+def _difference(stored: NDArray[np.float64], computed: NDArray[np.float64], places: _Places) -> str:
     """Where the bits of two equally long arrays differ; empty if nowhere."""
-    places = np.flatnonzero(stored.view(np.int64) != computed.view(np.int64))
-    if not places.size:
+    found = np.flatnonzero(stored.view(np.int64) != computed.view(np.int64))
+    if not found.size:
         return ""
-    at = places[0]
+    at = int(found[0])
     values = f"stored {stored[at]!r}, computed again {computed[at]!r}".replace("np.float64", "")
-    return f"{places.size} of {computed.size} {unit}s differ, the first of them {unit} {first + at}: {values}"
+    return f"{found.size} of {computed.size} {places.unit}s differ, the first of them {places[at]}: {values}"
 
 
 def verify(
@@ -111,53 +145,96 @@ def verify(
 ) -> Verified:
     """Compute ``sample`` random blocks of a results folder again and compare them with what is stored.
 
-    Raises ConfigError when the folder is of a kind that stores no runs, or needs functions that are not to be had.
+    Raises ConfigError when the folder is of kind timing, or needs functions or data that are not to be had.
     """
     for option, value, least in (("--sample", sample, 1), ("--seed", seed, 0)):
         if value < least:
             raise ConfigError(f"{option}: {value} is too small; write a whole number from {least}")
     workers, experiment = check_jobs(jobs), stored_experiment(folder)
-    if experiment.kind not in ("splits", "optimality"):
-        raise ConfigError(f"{folder}: is of kind {experiment.kind}, which has no blocks of random tables to verify")
+    if experiment.kind == "timing":
+        raise ConfigError(f"{folder}: is of kind timing, and measured times do not repeat: there is nothing to verify")
     _import_functions(folder, experiment, plugins)
     damaged: list[str] = []
-    stored = open_store(folder, experiment, damaged.append)
-    chosen = _chosen(experiment, sample, seed)
-    numbers: dict[Cell, set[int]] = defaultdict(set)
-    absent = []
+    work: _RandomTables | _Trees
+    if isinstance(experiment, TreesExperiment):
+        work = _Trees(folder, experiment, damaged.append)
+    else:
+        work = _RandomTables(folder, experiment, damaged.append)
+    total = work.count()
+    chosen = work.blocks(np.sort(np.random.default_rng(seed).choice(total, min(sample, total), replace=False)))
+    there, absent = [], []
     for block in chosen:
         before = len(damaged)
-        if not stored.load(block).missing(block, columns_in(experiment, block.cell)):
-            numbers[block.cell].add(block.number)
+        if not work.stored.load(block).missing(block, work.columns(block)):
+            there.append(block)
         elif len(damaged) == before:
-            absent.append(f"{block.cell.label}, block {block.number}")
-    comparison = _Comparison(stored, numbers)
+            absent.append(_label(block.cell, block.number))
+    comparison = _Comparison(work.stored, there)
     with failures_explained(folder, experiment):
-        compute_missing(experiment, comparison, workers, say)
-    compared = len(chosen) - len(absent) - len(damaged)
-    return Verified(_count(experiment), compared, absent, [*damaged, *comparison.differing])
+        work.compute(comparison, workers, say)
+    return Verified(total, len(there), absent, [*damaged, *comparison.differing])
+
+
+class _RandomTables:
+    """The blocks of an experiment on random tables."""
+
+    def __init__(self, folder: Path, experiment: Experiment, warn: Callable[[str], None]) -> None:
+        self.experiment, self.stored = experiment, open_store(folder, experiment, warn)
+
+    def count(self) -> int:
+        """How many there are."""
+        return sum(block_count(runs) for _, runs in self.experiment.cells)
+
+    def blocks(self, places: NDArray[np.int64]) -> list[Block]:
+        """Those at some places, in order."""
+        chosen, before = [], 0
+        for cell, runs in self.experiment.cells:
+            number = block_count(runs)
+            for at in places[(before <= places) & (places < before + number)] - before:
+                chosen.append(numbered_block(cell, runs, int(at)))
+            before += number
+        return chosen
+
+    def columns(self, block: Block) -> tuple[Column, ...]:
+        """What a block holds."""
+        return columns_in(self.experiment, block.cell)
+
+    def compute(self, store: Store, jobs: int, say: TextIO | None) -> None:
+        """Compute what is missing."""
+        compute_missing(self.experiment, store, jobs, say)
+
+
+class _Trees:
+    """The same of an experiment of kind trees, whose blocks are trials of its data sets."""
+
+    def __init__(self, folder: Path, experiment: TreesExperiment, warn: Callable[[str], None]) -> None:
+        self.experiment, self.stored = experiment, tree_store(folder, experiment, warn)
+        self._sets = load_all(experiment)
+        self._columns = {one.cell: tuple(columns_on(experiment, one)) for one in self._sets}
+
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._sets) * self.experiment.trials
+
+    def blocks(self, places: NDArray[np.int64]) -> list[Block]:
+        """Those at some places, in order."""
+        trials, folds = self.experiment.trials, self.experiment.folds
+        return [self._sets[at // trials].block(int(at) % trials, folds) for at in places]
+
+    def columns(self, block: Block) -> tuple[Column, ...]:
+        """What a block holds."""
+        return self._columns[block.cell]  # type: ignore[index]
+
+    def compute(self, store: Store, jobs: int, say: TextIO | None) -> None:
+        """Compute what is missing."""
+        parts = missing_parts(self.experiment, self._sets, store)
+        with shown(say if parts else None, work_of(parts)) as progress:
+            run_parts(parts, self.experiment, store, jobs, progress)
 
 
 def _import_functions(folder: Path, experiment: Experiment, plugins: Plugins | None) -> None:
     for (_, name), problem in plugin_problems(lists_of(experiment), plugins):
         raise ConfigError(f"{folder}: {name} {problem}")
-
-
-def _count(experiment: Experiment) -> int:
-    return sum(block_count(runs) for _, runs in experiment.cells)
-
-
-def _chosen(experiment: Experiment, sample: int, seed: int) -> list[Block]:
-    """A random sample of the blocks, in order."""
-    total = _count(experiment)
-    places = np.sort(np.random.default_rng(seed).choice(total, min(sample, total), replace=False))
-    chosen, before = [], 0
-    for cell, runs in experiment.cells:
-        number = block_count(runs)
-        for at in places[(before <= places) & (places < before + number)] - before:
-            chosen.append(numbered_block(cell, runs, int(at)))
-        before += number
-    return chosen
 
 
 def elsewhere(folder: Path) -> list[str]:

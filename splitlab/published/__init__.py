@@ -147,7 +147,8 @@ def _from_file(path: Path, with_impurity: bool, value_fault: Callable[[str], str
                 raise ValueError(f"published: {path}:{reader.line_num}: {fault}")
             values[_key(row)] = row["value"].strip()
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"published: {path}: cannot be read ({error})") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ValueError(f"published: {path}: cannot be read ({reason})") from None
     return values
 
 

@@ -22,7 +22,7 @@ from splitlab.montecarlo.study import Results
 from splitlab.report import compare
 from splitlab.report.figures import Plot, image
 from splitlab.report.layout import Entry, Table, round_half_up
-from splitlab.report.tables import excess_tables, failure_tables, win_tables
+from splitlab.report.tables import excess_tables, failure_tables, paired_tables, win_tables
 
 LONG = 30  # rows; longer tables scroll on the screen, and may be broken across printed pages
 STICKY = 14  # characters; row heads up to this width stay in sight when a table is scrolled sideways
@@ -335,13 +335,13 @@ def experiment_section(
     Returns
     -------
     Section
-        Win tables, notes, verdict, figures, excess tables, config and provenance.
+        Win tables, notes, verdict, figures, paired and excess tables, config and provenance.
     """
     judged = Verdict(verdict.text, verdict.agrees if verdict.judged else None)
     blocks: list[Block] = [*win_tables(results), *failure_tables(results), *notes, judged]
     if verdict.differing:
         blocks.append(_differing(verdict.differing))
-    blocks += [*map(picture_of, plots), *excess_tables(results)]
+    blocks += [*map(picture_of, plots), *paired_tables(results), *excess_tables(results)]
     blocks.append(Source("Config", results.experiment.to_yaml()))
     if manifest:
         blocks.append(facts_of_manifest(manifest))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from splitlab.montecarlo.precision import CellPlan
+from splitlab.montecarlo.trees_plan import SetPlan
 from splitlab.report.layout import Entry, Table
 from splitlab.splitters.registry import duration
 
@@ -28,6 +30,23 @@ def text_of(cells: Sequence[CellPlan], config: str, half_width: float, pilot: in
     )
     same = "" if most == min(c.runs for c in cells) else " (or the runs of each cell in the config)"
     return f"{table}\n{total}\n`splitlab run {config} --runs {most}` makes them{same}."
+
+
+def text_of_trees(sets: Sequence[SetPlan], config: str, folder: Path, jobs: int) -> str:
+    """A row per data set, the sum, and the command that does what is left."""
+    heads = ["data set", "trials", "methods", "stored", "left", "core time", "disk"]
+    rows = []
+    for s in sets:
+        numbers = (s.trials, s.methods, s.trials * s.methods - s.left, s.left)
+        rows.append([s.name, *(f"{number:,}" for number in numbers), duration(s.seconds), size(s.bytes)])
+    note = "Stored, left: cross-validations, trials times methods. Times are of one of each method here, on one core."
+    title = f"Cross-validated trees in {folder}"
+    table = Table(title, heads, [[Entry(text) for text in row] for row in rows], 1, [note]).as_text()
+    left, seconds, whole = sum(s.left for s in sets), sum(s.seconds for s in sets), sum(s.bytes for s in sets)
+    if not left:
+        return f"{table}\nEverything is stored; {size(whole)}."
+    total = f"{left:,} are left, {duration(seconds / jobs)} or less with --jobs {jobs}; {size(whole)} altogether."
+    return f"{table}\n{total}\n`splitlab run {config}` makes them."
 
 
 def size(number: float) -> str:

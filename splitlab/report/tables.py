@@ -93,6 +93,37 @@ def failure_tables(results: Results) -> list[Table]:
     return [Table("Runs on which a method failed", heads, rows, 3, [note])]
 
 
+def paired_tables(results: Results) -> list[Table]:
+    """For each impurity, how far every method is behind the one with the most wins; none for a single method."""
+    experiment, pairs = results.experiment, results.paired_differences
+    if len(experiment.splitters) < 2:
+        return []
+    heads = [*_cell_heads(experiment), "most wins", *(get(splitter).title for splitter in experiment.splitters)]
+    note = "In percentage points, with the standard error of the difference on the same tables; ties all win."
+    tables = []
+    for impurity in experiment.impurities:
+        won = results.win_percentage[results.win_percentage["impurity"] == impurity]
+        rows = []
+        for cell, group in won.groupby(["n", "k", "max_count"]):
+            here = pairs[(pairs[["impurity", "n", "k", "max_count"]] == [impurity, *cell]).all(axis=1)]
+            best = group["splitter"].iloc[int(group["wins"].to_numpy().argmax())]
+            behind = [_behind(best, splitter, here) for splitter in experiment.splitters]
+            rows.append([*_cell_entries(experiment, cell), Entry(get(best).title), *behind])
+        title = f"Wins behind the method with the most, {impurity_title(impurity)} ({_size(experiment)})"
+        tables.append(Table(title, heads, rows, len(_cell_heads(experiment)), [note]))
+    return tables
+
+
+def _behind(best: str, splitter: str, pairs: pd.DataFrame) -> Entry:
+    """By how much a splitter wins less than the best one of the cell."""
+    if splitter == best:
+        return Entry(NONE)
+    between = pairs[pairs["splitter_a"].isin([best, splitter]) & pairs["splitter_b"].isin([best, splitter])]
+    (pair,) = between.to_dict(orient="records")
+    share = round_half_up(Fraction(100 * abs(pair["only_a_wins"] - pair["only_b_wins"]), pair["runs"]))
+    return Entry(f"{share} ± {pair['percent_difference_error']:.1f}")
+
+
 def excess_tables(results: Results) -> list[Table]:
     """For each impurity, the relative excess over the best other splitter."""
     experiment, frame = results.experiment, results.relative_excess
@@ -153,8 +184,8 @@ def _size(experiment: Experiment) -> str:
 
 
 def text_of(results: Results, verdict: Verdict, notes: tuple[str, ...] = ()) -> str:
-    """The win tables, further notes and the verdict, for the terminal."""
-    tables = [*win_tables(results), *failure_tables(results)]
+    """The win tables, how far methods are apart, further notes and the verdict, for the terminal."""
+    tables = [*win_tables(results), *failure_tables(results), *paired_tables(results)]
     return "\n".join([*(t.as_text() for t in tables), *(f"{note}\n" for note in notes), verdict.text])
 
 
@@ -166,7 +197,7 @@ def write_tables(results: Results, folder: Path, verdict: Verdict, notes: tuple[
         folder, "win_percentage", results.win_percentage, [*win_tables(results), *failure_tables(results)], below
     )
     write_frame(folder, "relative_excess", results.relative_excess, excess_tables(results))
-    write_atomically(folder / "paired_differences.csv", as_csv(results.paired_differences))
+    write_frame(folder, "paired_differences", results.paired_differences, paired_tables(results))
 
 
 def as_csv(frame: pd.DataFrame) -> str:
@@ -175,8 +206,10 @@ def as_csv(frame: pd.DataFrame) -> str:
 
 
 def write_frame(folder: Path, name: str, frame: pd.DataFrame, tables: list[Table], below: tuple[str, ...] = ()) -> None:
-    """Write a frame as csv and its tables as Markdown and LaTeX; ``below`` goes under the last table."""
-    last = [*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *below))]
+    """Write a frame as csv and its tables, if any, as Markdown and LaTeX; ``below`` goes under the last table."""
     write_atomically(folder / f"{name}.csv", as_csv(frame))
+    if not tables:
+        return
+    last = [*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *below))]
     write_atomically(folder / f"{name}.md", "\n".join(t.as_markdown() for t in last))
     write_atomically(folder / f"{name}.tex", "\n".join(t.as_latex() for t in last))

@@ -36,7 +36,7 @@ def _ova(n: int, k: int) -> float:
 
 
 def _balanced(n: int, k: int) -> float:
-    return 2.0 * _sweep(n, k) + min(2.0 * n * k * k, 50.0 * 2.0 ** min(k / 2, 900))  # for N of about 4 n k
+    return 2.0 * _sweep(n, k)  # and what the set costs, by the counts
 
 
 def _twoing(n: int, k: int) -> float:
@@ -47,7 +47,7 @@ def _flip_flop(n: int, k: int) -> float:
     return 500.0 + 5.0 * (_sweep(n, k) + _sweep(k, 2))
 
 
-def _two_classes(n: int, k: int) -> str | None:
+def _two_classes(n: int, k: int, examples: int) -> str | None:
     return None if k == 2 else "it is for two classes only; choose 'hcc' or 'twoing'"
 
 
@@ -56,7 +56,7 @@ NEEDS_DIRECTION = (
 )
 
 
-def _needs_direction(n: int, k: int) -> str | None:
+def _needs_direction(n: int, k: int, examples: int) -> str | None:
     return NEEDS_DIRECTION
 
 
@@ -85,7 +85,7 @@ NO_GUARANTEE = "none"
 PC_COST = "n k^2 + k^3 + n log n"
 LCA_RATIOS = "2 (Gini), 3 (entropy), 3 + sqrt 3 (class C)"
 CART = "Breiman, Friedman, Olshen, Stone (CART, 1984)"
-DIRECTED = ("hypercube", "principal", "subset_sums")  # what directed.py is built on
+DIRECTED = ("costs", "hypercube", "principal", "subset_sums")  # what directed.py is built on
 
 CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
@@ -193,6 +193,8 @@ CATALOGUE: tuple[Splitter, ...] = (
         source=f"{PAPER}: B_d for the set of classes closest to half of the examples",
         kernel_path="splitlab.splitters.directed:balanced",
         nanoseconds=_balanced,
+        limit=costs.balanced_limit,
+        large_counts=costs.balanced,
         builds_on=DIRECTED,
     ),
     Splitter(

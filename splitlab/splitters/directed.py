@@ -27,9 +27,10 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import STRICTLY, lookup_table
+from splitlab.splitters.costs import balanced_limit
 from splitlab.splitters.hypercube import sort_by_share
 from splitlab.splitters.principal import gcd
-from splitlab.splitters.subset_sums import balanced_sets, servable
+from splitlab.splitters.subset_sums import balanced_sets
 from splitlab.splitters.sweep import margins, mark, sort_scores, sweep
 
 
@@ -81,12 +82,9 @@ def ova(tables: Ints, kind: int, masks: Bools) -> None:
 
 def balanced(tables: Ints, kind: int, masks: Bools) -> None:
     """B_d for the most balanced set of classes: int64 (b, n, k) -> bool masks (b, n), written in place."""
-    k, largest = tables.shape[2], int(tables.sum(axis=(1, 2)).max())
-    if not servable(largest, k):
-        raise ValueError(
-            f"splitter: 'balanced' cannot serve k = {k} classes with {largest} examples "
-            "(cost the lesser of k N and 2^(k/2)); choose 'list_scheduling'"
-        )
+    _, n, k = tables.shape
+    if reason := balanced_limit(n, k, int(tables.sum(axis=(1, 2)).max())):
+        raise ValueError(f"splitter: 'balanced' does not serve k = {k} classes: {reason}")
     along_sets(tables, kind, masks, balanced_sets(tables))
 
 

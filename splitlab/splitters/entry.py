@@ -10,9 +10,14 @@ from typing import Any
 POLISH = "splitlab.splitters.descent:polish"
 
 
-def any_size(n: int, k: int) -> str | None:
+def any_size(n: int, k: int, examples: int) -> str | None:
     """The limit of a splitter that has none."""
     return None
+
+
+def any_counts(n: int, k: int, examples: float) -> float:
+    """What large counts cost where they cost nothing."""
+    return 0.0
 
 
 @dataclass(frozen=True)
@@ -41,8 +46,10 @@ class Splitter:
     builds_on : tuple of str
         Further files of this folder, besides its own and those that many share, whose code the kernel uses.
     limit : callable
-        Why tables of n values and k classes cannot be split and what can be done instead, as a function of
-        (n, k); None where they can, at whatever cost.
+        Why tables of n values, k classes and up to so many examples cannot be split and what can be done instead, as
+        a function of (n, k, examples); None where they can, at whatever cost.
+    large_counts : callable
+        Further nanoseconds for a table of (n, k, examples), where these come on top.
     polished : bool
         Whether hyperplane descent goes on from the kernel's splits.
     own : bool
@@ -58,7 +65,8 @@ class Splitter:
     nanoseconds: Callable[[int, int], float] = field(repr=False, compare=False)
     options: tuple[Any, ...] = field(default=(), repr=False)
     builds_on: tuple[str, ...] = field(default=(), repr=False)
-    limit: Callable[[int, int], str | None] = field(default=any_size, repr=False, compare=False)
+    limit: Callable[[int, int, int], str | None] = field(default=any_size, repr=False, compare=False)
+    large_counts: Callable[[int, int, float], float] = field(default=any_counts, repr=False, compare=False)
     polished: bool = field(default=False, repr=False)
     own: bool = field(default=False, repr=False)
 
@@ -73,7 +81,7 @@ class Splitter:
     def source_files(self) -> tuple[str, ...]:
         """The files, relative to the package, whose code decides what this splitter returns."""
         own = [path.split(":")[0].rpartition(".")[2] for path in self.kernel_paths()]
-        shared = ["directions", "eigen", "lane_format", "lanes", "sweep", *self.builds_on]
+        shared = ["directions", "eigen", "lane_format", "lane_keys", "lane_values", "lanes", "sweep", *self.builds_on]
         if "descent" in own:
             shared += ["components", "principal"]
         return ("impurity.py", *(f"splitters/{name}.py" for name in dict.fromkeys(shared + own)))

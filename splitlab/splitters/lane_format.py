@@ -12,13 +12,19 @@ from splitlab._jit import Ints, kernel
 from splitlab.impurity import ENTROPY, GINI
 
 Words = NDArray[np.uint64]
+Halves = NDArray[np.uint32]
 Ints32 = NDArray[np.int32]
+Floats32 = NDArray[np.float32]
+
+ONE, TWO, THREE = np.uint64(16), np.uint64(32), np.uint64(48)  # shifts of the fields of a word
+FIELD = np.uint64(0xFFFF)
 
 LANES = 256
+PAD = 16  # unused lanes: at a distance of a power of two, the rows of a lane would compete for the same cache lines
 FIXED_BITS = 30  # values stay below 2^30, so that a few rounding errors cannot overflow
 LARGEST_TOTAL = 32767  # 2 N^2 < 2^31: sums of squares, the size's too, fit into an int32; a count into 16 bits
 SHARE_BITS = 22  # shares of rows of S <= 2^11 examples, 1 / S^2 apart, stay apart in float32
-GINI_BAND = 1100  # of 2^30, which stands for N: four float32 roundings of 6e-8 each on either side, doubled
+GINI_BAND = 1800  # of 2^30, which stands for N: seven float32 roundings of 6e-8 each on either side, doubled
 
 
 class Format(NamedTuple):
@@ -37,19 +43,22 @@ class Work(NamedTuple):
     """Arrays of one group of tables; (lanes,) unless said otherwise."""
 
     members: Ints  # (directions, k + 1): how many classes the direction holds, and which
+    visit: Ints  # (directions,): its lane among those of its table
+    turned: Ints  # (directions,): whether a lane's direction is the complement of its set
+    columns: Ints32  # (k + 2, n): a table's columns, its row sums, and a direction's row sums
+    parts: Floats32  # (4, sets tables), see ``write_all_keys``; no entries unless all directions are there at once
     keys: Ints32  # (n, lanes)
     values: Ints32  # (n, lanes), row j for cut j
     least: Ints32  # of a lane's values
     rows: Words  # (words, tables n): packed rows
-    word: Words  # (words, lanes): packed prefix
-    whole: Words  # (words, lanes): packed sum of all rows
-    left: Words  # sum l^2
-    right: Words  # sum r^2
-    base: Ints32  # where the lane's table begins in rows
-    columns: Ints32  # (k + 2, n): a table's columns, its row sums, and a direction's row sums
-    prefixes: Ints  # (2, k): class counts of two prefixes
+    sides: Words  # (2 words + 2, lanes): packed prefix, packed sum of all rows, sum l^2, sum r^2 in two halves (Gini)
+    halves: Halves  # the same, as 32-bit integers
+    ints: Ints32  # (5, lanes): N, where the table begins in rows; of a cut n_left and the two sums of squares (Gini)
+    scale: Floats32  # fixed-point units per example, negative (Gini)
     fixed: Ints32  # (largest N + 1,): x log2 x in fixed point (entropy)
     terms: Ints32  # (own,): h_N, -h_0, ..., -h_{k-1}, 0 of a table (entropy)
+    packed: Words  # (words,): a prefix
+    prefix: Ints  # (k,): its class counts
 
 
 @kernel
@@ -111,13 +120,15 @@ def format_of(totals: Ints, n_total: Ints, n: int, kind: int) -> Format:
 @kernel
 def work_space(n: int, k: int, group: int, chunk: int, kind: int, form: Format) -> Work:
     """Uninitialised arrays for ``group`` tables in ``chunk`` directions each."""
-    lanes = group * chunk
-    entropy = 0 if kind == GINI else 1
+    lanes, entropy = group * chunk, 0 if kind == GINI else 1
+    sets = group << (k - 1) if chunk + 1 == 1 << (k - 1) else 0
+    sides = np.empty(((1 - entropy) * (2 * form.words + 2), lanes), np.uint64)
     return Work(
-        np.empty((chunk, k + 1), np.int64), np.empty((n, lanes), np.int32), np.empty((n, lanes), np.int32),
-        np.empty(lanes, np.int32), np.empty((form.words, group * n), np.uint64),
-        np.empty((form.words, lanes), np.uint64), np.empty((form.words, lanes), np.uint64),
-        np.empty(lanes, np.uint64), np.empty(lanes, np.uint64), np.empty(lanes, np.int32),
-        np.empty((k + 2, n), np.int32), np.empty((2, k), np.int64),
+        np.empty((chunk, k + 1), np.int64), np.empty(chunk, np.int64), np.empty(chunk, np.int64),
+        np.empty((k + 2, n), np.int32), np.empty((4, sets), np.float32),
+        np.empty((n, lanes + PAD), np.int32), np.empty((n, lanes + PAD), np.int32), np.empty(lanes, np.int32),
+        np.empty((form.words, group * n), np.uint64),
+        sides, sides.view(np.uint32), np.empty((5, lanes), np.int32), np.empty(lanes, np.float32),
         np.empty(entropy * form.classes, np.int32), np.empty(entropy * form.own, np.int32),
+        np.empty(form.words, np.uint64), np.empty(k, np.int64),
     )  # fmt: skip

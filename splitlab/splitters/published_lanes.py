@@ -29,16 +29,9 @@ from splitlab.splitters.lane_format import (
     share_bits,
     work_space,
 )
-from splitlab.splitters.lanes import (
-    empty_prefixes,
-    entropy_sweep,
-    find_least,
-    gini_sweep,
-    pack_rows,
-    prefix,
-    sort_lanes,
-)
-from splitlab.splitters.published_sums import BITS, PRODUCTS, split_value
+from splitlab.splitters.lane_keys import sort_lanes
+from splitlab.splitters.lane_values import empty_prefixes, entropy_sweep, find_least, gini_sweep, pack_rows
+from splitlab.splitters.published_sums import BITS, PRODUCTS, move, split_value
 from splitlab.splitters.published_trees import along_classes, best_prefix, list_counts, next_set, sort_by_rest
 from splitlab.splitters.python_sets import set_order
 from splitlab.splitters.sweep import margins, mark
@@ -87,8 +80,11 @@ def write_keys(
 def fill_values(totals: Ints, n_total: Ints, kind: int, form: Format, work: Work, lanes: int) -> None:
     """The values of all cuts of the lanes, whose keys are sorted."""
     if kind == GINI:
-        empty_prefixes(work.rows, work.keys.shape[0], 1, lanes, work.word, work.whole, work.base)
-        gini_sweep(form, work, lanes)
+        mask = np.int32((1 << form.bits) - 1)
+        empty_prefixes(work.keys.shape[0], 1, lanes, work.rows, work.sides, work.ints, work.scale)
+        gini_sweep(
+            work.keys, mask, work.rows, work.sides, work.halves, work.ints, work.scale, work.values, lanes
+        )  # fmt: skip
     else:
         entropy_sweep(
             totals, n_total, 0, 1, lanes, form, work.keys, work.rows, work.fixed, work.terms, work.values
@@ -98,18 +94,21 @@ def fill_values(totals: Ints, n_total: Ints, kind: int, form: Format, work: Work
 
 @kernel
 def best_of_lane(
-    totals: Ints, n_total: int, sums: int, limit: int, form: Format, work: Work, lane: int, best: float, chosen: Bools
-) -> float:
+    table: Ints, totals: Ints, n_total: int, sums: int, limit: int, form: Format, work: Work, lane: int, best: float,
+    chosen: Bools,
+) -> float:  # fmt: skip
     """Compare a lane's cuts of values up to ``limit`` by the program's sums; as ``select`` of ``lanes``."""
-    left, mask = work.prefixes[0], np.int32((1 << form.bits) - 1)
+    left, right, n_left, cut = np.zeros(totals.size, np.int64), totals.copy(), 0, -1
+    mask = np.int32((1 << form.bits) - 1)
     for j in range(chosen.size - 1):
+        n_left += move(table, work.keys[j, lane] & mask, 1, left, right)
         if work.values[j, lane] <= limit:
-            n_left = int(prefix(work.rows, 0, work.keys, lane, j, mask, left))
-            value = split_value(left, totals - left, n_left, n_total, sums)
+            value = split_value(left, right, n_left, n_total, sums)
             if value < best:
-                best = value
-                for c in range(chosen.size):
-                    chosen[work.keys[c, lane] & mask] = c <= j
+                best, cut = value, j
+    if cut >= 0:
+        for c in range(chosen.size):
+            chosen[work.keys[c, lane] & mask] = c <= cut
     return best
 
 
@@ -167,7 +166,7 @@ def hcc_of_table(table: Ints, kind: int, lookup: Floats, chosen: Bools) -> None:
                     )  # fmt: skip
                 elif work.least[lane] <= least + form.band:
                     best = best_of_lane(
-                        totals[0], n_total[0], sums, least + form.band, form, work, lane, best, chosen
+                        table, totals[0], n_total[0], sums, least + form.band, form, work, lane, best, chosen
                     )  # fmt: skip
             lanes = 0
 

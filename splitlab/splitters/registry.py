@@ -55,24 +55,26 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Splitter:
-    """The splitter of that name; ValueError, with a suggestion, if there is none.
+    """The splitter of that name; ValueError, with a suggestion, if there is none, TypeError if it is no name.
 
     Examples
     --------
     >>> get("sliq+hd").title
     'SLIQ+hd'
     """
+    if not isinstance(name, str):
+        raise TypeError(f"splitter: {name!r} is not a name; write it as text")
     for splitter in SPLITTERS:
         if splitter.name == name:
             return splitter
-    base = str(name).removesuffix(POLISHED)
+    base = name.removesuffix(POLISHED)
     if base != name:
         if base == "hd" or base.endswith(POLISHED):
             raise ValueError(f"splitter: {name!r} would descend again from where a descent ended; write {base!r}")
         return polished(get(base))
     if plugins.is_plugin(name):
         return own_splitter(name)
-    near = difflib.get_close_matches(str(name), names(), 1)
+    near = difflib.get_close_matches(name, names(), 1)
     hint = f"did you mean {near[0]!r}?" if near else f"the splitters are {', '.join(names())}"
     raise ValueError(f"splitter: {name!r} is not known; {hint}")
 
@@ -81,7 +83,7 @@ def known(name: str) -> bool:
     """Whether there is a splitter of that name."""
     try:
         get(name)
-    except ValueError:
+    except (ValueError, TypeError):
         return False
     return True
 
@@ -92,9 +94,12 @@ def along(direction: Any, collapsed: bool) -> Splitter:
     return replace(get("direction"), kernel_path=path, options=(direction,), limit=any_size)
 
 
-def refusal(splitter: Splitter, n: int, k: int) -> str | None:
-    """Why ``splitter`` is not run on tables of this size: it cannot split them, or one would take it too long."""
-    if reason := splitter.limit(n, k):
+def refusal(splitter: Splitter, n: int, k: int, examples: int = 0) -> str | None:
+    """Why ``splitter`` is not run on tables of this size: it cannot split them, or one would take it too long.
+
+    ``examples`` is the most that they may have, if that is known.
+    """
+    if reason := splitter.limit(n, k, examples):
         return f"splitter: {splitter.name!r} does not serve tables with n = {n}, k = {k}: {reason}"
     seconds = splitter.nanoseconds(n, k) / 1e9
     if seconds > LONGEST_TABLE:
@@ -105,9 +110,9 @@ def refusal(splitter: Splitter, n: int, k: int) -> str | None:
     return None
 
 
-def refuse_hopeless(splitter: Splitter, n: int, k: int) -> None:
+def refuse_hopeless(splitter: Splitter, n: int, k: int, examples: int = 0) -> None:
     """ValueError, saying why, when ``splitter`` is not run on tables of this size."""
-    if message := refusal(splitter, n, k):
+    if message := refusal(splitter, n, k, examples):
         raise ValueError(message)
 
 

@@ -21,10 +21,10 @@ from __future__ import annotations
 import numpy as np
 
 from splitlab._jit import Bools, Ints, kernel
+from splitlab.splitters import costs
 from splitlab.splitters.sweep import margins
 
-MOST_CLASSES = 44  # by halves: 2^22 sums in a list, 32 MB
-MOST_SUMS = 2_000_000_000  # k N / 2, by sums: two seconds
+halves_are_cheaper = kernel(costs.by_halves)
 
 
 @kernel
@@ -100,14 +100,9 @@ def balanced_sets(tables: Ints) -> Bools:
     sets = np.empty((b, k), np.bool_)
     sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
     for t in range(b):
-        half = margins(tables[t], sizes, totals) // 2
-        if k > MOST_CLASSES or k * half <= 16 << (k // 2):
-            by_sums(totals, half, sets[t])
+        examples = margins(tables[t], sizes, totals)
+        if halves_are_cheaper(k, examples):
+            by_halves(totals, examples // 2, sets[t])
         else:
-            by_halves(totals, half, sets[t])
+            by_sums(totals, examples // 2, sets[t])
     return sets
-
-
-def servable(n_total: int, k: int) -> bool:
-    """Whether the set of a table with ``n_total`` examples and k classes can be found in seconds."""
-    return k <= MOST_CLASSES or k * n_total // 2 <= MOST_SUMS

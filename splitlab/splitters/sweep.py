@@ -16,10 +16,12 @@ Source: Algorithm 1 (B_d) of Laber, Molinaro, Pereira (ICML 2018).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
-from splitlab.impurity import STRICTLY, sides_impurity
+from splitlab.impurity import ENTROPY, GINI, STRICTLY, sides_impurity
 
 COUNTED = 64
 RUN = 16  # rows sorted by insertion before runs are merged; measured flat between 8 and 32
@@ -97,8 +99,8 @@ def sort_scores(scores: Floats, order: Ints, spare: Ints) -> None:
     """Fill ``order`` with the rows by ascending score (n,), ties by index; O(n log n).
 
     A few rows are put in their places by counting the smaller scores: n^2 steps, but without a single branch to
-    mispredict, and twice as fast as merging up to about 64 rows. Of equal scores the first row comes first and takes
-    the first place.
+    mispredict and in vector instructions, four times as fast as merging up to about 64 rows. Of equal scores the first
+    row comes first and takes the first place.
     """
     n = order.size
     if n > COUNTED:
@@ -106,46 +108,107 @@ def sort_scores(scores: Floats, order: Ints, spare: Ints) -> None:
         return
     for v in range(n):
         order[v] = -1
-    for v in range(n):
-        x = scores[v]
-        place = 0
+        smaller = 0
         for w in range(n):
-            place += scores[w] < x
+            smaller += int(scores[w] < scores[v])
+        spare[v] = smaller
+    for v in range(n):
+        place = spare[v]
         while order[place] >= 0:
             place += 1
         order[place] = v
 
 
 @kernel
+def gini_cuts(table: Ints, order: Ints, totals: Floats, sides: Floats, values: Floats) -> None:
+    """Gini of all cuts (line 0), and of their exchanged splits where there is a line 1.
+
+    ``totals`` (k + 1,) are the class totals and N, as floats, which are exact below 2^53; ``sides`` (lines, k + 1)
+    those of the left sides, zeros at first; ``values`` (lines, n - 1). An exchanged split has order[j+1] instead of
+    order[j] added to the prefix so far.
+    """
+    k = totals.size - 1
+    for j in range(order.size - 1):
+        for line in range(values.shape[0] - 1, -1, -1):
+            row = np.uint64(order[j + line])
+            n_left, squares_left, squares_right = sides[0, k], 0.0, 0.0
+            for i in range(k):
+                count = float(table[row, i])
+                x = sides[0, i] + count
+                y = totals[i] - x
+                n_left += count
+                squares_left += x * x
+                squares_right += y * y
+                sides[line, i] = x
+            sides[line, k] = n_left
+            values[line, j] = totals[k] - squares_left / n_left - squares_right / (totals[k] - n_left)
+
+
+@kernel
+def entropy_cuts(table: Ints, order: Ints, totals: Ints, lookup: Floats, sides: Ints, values: Floats) -> None:
+    """The same for entropy, with a table of x log2 x that reaches N; ``totals`` and ``sides`` are integers."""
+    k = totals.size - 1
+    for j in range(order.size - 1):
+        for line in range(values.shape[0] - 1, -1, -1):
+            row = np.uint64(order[j + line])
+            n_left, within = sides[0, k], 0.0
+            for i in range(k):
+                x = sides[0, i] + table[row, i]
+                n_left += table[row, i]
+                within += lookup[np.uint64(x)] + lookup[np.uint64(totals[i] - x)]
+                sides[line, i] = x
+            sides[line, k] = n_left
+            values[line, j] = lookup[np.uint64(n_left)] + lookup[np.uint64(totals[k] - n_left)] - within
+
+
+@kernel
+def other_cuts(table: Ints, order: Ints, totals: Ints, kind: int, lookup: Floats, sides: Ints, values: Floats) -> None:
+    """The same for any impurity and any counts."""
+    k = totals.size - 1
+    for j in range(order.size - 1):
+        for line in range(values.shape[0] - 1, -1, -1):
+            row = order[j + line]
+            sides[line, k] = sides[0, k]
+            for i in range(k):
+                sides[line, i] = sides[0, i] + table[row, i]
+                sides[line, k] += table[row, i]
+            n_left = sides[line, k]
+            values[line, j] = sides_impurity(sides[line, :k], totals[:k], n_left, totals[k], kind, lookup)
+
+
+@kernel
+def with_sum(totals: Ints, n_total: int, both: Any) -> Any:
+    """Copy the class totals and their sum into ``both`` (k + 1,)."""
+    for i in range(totals.size):
+        both[i] = totals[i]
+    both[totals.size] = n_total
+    return both
+
+
+@kernel
 def sweep(
     table: Ints, order: Ints, totals: Ints, n_total: int, kind: int, lookup: Floats, exchange: bool
 ) -> tuple[float, int, bool]:
-    """Best cut along ``order``: (impurity, cut, whether it is the exchanged one)."""
-    left = np.zeros(totals.size, np.int64)
-    swapped = np.empty(totals.size, np.int64)
-    n_left, n_swapped = 0, 0
-    best = np.inf
-    best_cut = 0
-    best_exchanged = False
+    """Best cut along ``order``: (impurity, cut, whether it is the exchanged one).
+
+    The two usual impurities have loops of their own, twice as fast as calling ``sides_impurity`` for every cut.
+    """
+    k, lines = totals.size, 2 if exchange else 1
+    values = np.empty((lines, order.size - 1))
+    if kind == GINI:
+        gini_cuts(table, order, with_sum(totals, n_total, np.empty(k + 1)), np.zeros((lines, k + 1)), values)
+    else:
+        whole, sides = with_sum(totals, n_total, np.empty(k + 1, np.int64)), np.zeros((lines, k + 1), np.int64)
+        if kind == ENTROPY and n_total < lookup.size:
+            entropy_cuts(table, order, whole, lookup, sides, values)
+        else:
+            other_cuts(table, order, whole, kind, lookup, sides, values)
+    best, best_cut, best_line = np.inf, 0, 0
     for j in range(order.size - 1):
-        row, after = order[j], order[j + 1]
-        if exchange:  # the prefix so far, and order[j+1] instead of order[j]
-            n_swapped = n_left
-            for i in range(totals.size):
-                swapped[i] = left[i] + table[after, i]
-                n_swapped += table[after, i]
-        for i in range(totals.size):
-            left[i] += table[row, i]
-            n_left += table[row, i]
-        # Here left = sum of the rows order[0..j].
-        value = sides_impurity(left, totals, n_left, n_total, kind, lookup)
-        if value < best - STRICTLY * n_total:
-            best, best_cut, best_exchanged = value, j, False
-        if exchange:
-            value = sides_impurity(swapped, totals, n_swapped, n_total, kind, lookup)
-            if value < best - STRICTLY * n_total:
-                best, best_cut, best_exchanged = value, j, True
-    return best, best_cut, best_exchanged
+        for line in range(values.shape[0]):
+            if values[line, j] < best - STRICTLY * n_total:
+                best, best_cut, best_line = values[line, j], j, line
+    return best, best_cut, best_line == 1
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Has kernels compiled before they are needed, on two processors where there are two.
 
-Numba compiles one function at a time in a process. So when several families are not in the cache yet, a second
-process compiles every other one of them meanwhile, into the same cache; what it does not manage, this one does.
+The compiler never gives back its memory, and compiles one function at a time. So other processes compile what is not
+in the cache yet, two of them where several families are missing; what they do not manage, this one does.
 ``python -m splitlab.splitters.warm`` does so for all splitters.
 """
 
@@ -32,12 +32,25 @@ def compile_all(names: Iterable[str]) -> None:
     for splitter in map(get, names):
         for path in splitter.kernel_paths():
             families.setdefault(path, get("lca+hd") if splitter.own else splitter)
-    missing = list(dict.fromkeys(s for path, s in families.items() if not _mark(path).exists()))
-    other = _start(missing[1::2]) if len(missing) > 1 and joblib.cpu_count() > 1 else None
-    for splitter in [*missing[::2], *families.values()]:
-        if other and splitter in missing[1::2]:
-            other.wait()
-        _compile(splitter)
+    missing = list(dict.fromkeys(s.name for path, s in families.items() if not _mark(path).exists()))
+    parts = [missing[::2], missing[1::2]] if joblib.cpu_count() > 1 else [missing]
+    _wait([process for part in parts if part and (process := _start(part))])
+    compile_here(s.name for s in families.values())
+
+
+def compile_here(names: Iterable[str]) -> None:
+    """The same in this process."""
+    for name in names:
+        _compile(get(name))
+
+
+def _wait(processes: list[subprocess.Popen[bytes]]) -> None:
+    try:
+        for process in processes:
+            process.wait()
+    finally:
+        for process in processes:
+            process.terminate()  # where an interrupt has ended the wait
 
 
 def _compile(splitter: Splitter) -> None:
@@ -55,8 +68,8 @@ def _mark(path: str) -> Path:
     return cache_folder() / f"{path.replace(':', '.')}.compiled"
 
 
-def _start(splitters: list[Splitter]) -> subprocess.Popen[bytes] | None:
-    code = f"from splitlab.splitters.warm import compile_all; compile_all({[s.name for s in splitters]})"
+def _start(names: list[str]) -> subprocess.Popen[bytes] | None:
+    code = f"from splitlab.splitters.warm import compile_here; compile_here({names})"
     search = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     try:
         return subprocess.Popen(

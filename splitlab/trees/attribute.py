@@ -7,15 +7,17 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from splitlab._jit import Ints
 from splitlab.contingency import as_counts, reduce_table
 from splitlab.splitters import Splitter
-from splitlab.trees import proposals
+from splitlab.trees import parameters, proposals
 from splitlab.trees.columns import Encoding, read_columns
 from splitlab.trees.criteria import Criterion, get
 from splitlab.trees.grouping import Grouping
+from splitlab.trees.labels import read_labels
 from splitlab.trees.proposals import Proposals, Values, boundaries, midpoint, values_of
 
 
@@ -88,7 +90,7 @@ def best_split(
     nominal : bool, optional
         Whether the attribute is nominal; by default its type tells.
     min_samples_leaf : int
-        Fewest examples in a branch.
+        Fewest examples in a branch, missing values included; a grouping that has fewer is not replaced by another one.
 
     Returns
     -------
@@ -111,7 +113,8 @@ def best_split(
     """
     entry = get(criterion)
     grouping = Grouping(entry, splitter)
-    data = _Data.read(values, y, nominal)
+    min_samples_leaf = parameters.whole("min_samples_leaf", min_samples_leaf, 1)
+    data = _Data.read(values, y, nominal if nominal is None else parameters.flag("nominal", nominal))
     if reason := data.obstacle():
         return NoSplit(reason)
     if data.categories is None:
@@ -119,7 +122,8 @@ def best_split(
     else:
         found = _grouped(data, entry, grouping, min_samples_leaf)
     if found.keys[0, 0] == -inf:
-        return NoSplit(f"every split leaves a branch with fewer than {min_samples_leaf} examples")
+        split = "every threshold" if data.categories is None else "the grouping of the splitter"
+        return NoSplit(f"{split} leaves a branch with fewer than {min_samples_leaf} examples")
     return data.described(found, entry)
 
 
@@ -202,10 +206,7 @@ class _Data:
         if nominal is False:
             encoding = Encoding(encoding.names, [None])
         x = encoding.matrix([column])[:, 0]
-        labels = np.asarray(y)
-        if labels.shape != x.shape:
-            raise ValueError(f"y: {len(x)} values need as many labels; got shape {labels.shape}")
-        classes, codes = np.unique(labels, return_inverse=True)
+        classes, codes = read_labels(y, len(x))
         order = np.argsort(x, kind="stable")[: int((~np.isnan(x)).sum())]
         counted = values_of(np.zeros(len(order), np.int64), x[order], codes[order], len(classes))
         totals = np.bincount(codes, minlength=len(classes))
@@ -240,10 +241,15 @@ class _Data:
 
 
 def _column(values: Any) -> Any:
-    if hasattr(values, "iloc"):
+    """Values (n,) as a column: a numpy array or pandas Series."""
+    if isinstance(getattr(values, "dtype", None), pd.api.extensions.ExtensionDtype):
+        values = pd.Series(values)
+    if isinstance(values, pd.Series):
         return read_columns(values.to_frame())[0]
-    wide = [[value] for value in values] if isinstance(values, (list, tuple)) else np.asarray(values)[:, None]
-    return read_columns(wide)[0]
+    array = np.array(values, dtype=object) if isinstance(values, (list, tuple)) else np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"values: must be those of one attribute, in one dimension; got shape {array.shape}")
+    return read_columns(array[:, None])[0]
 
 
 def _grouped(data: _Data, entry: Criterion, grouping: Grouping, min_leaf: int) -> Proposals:

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from math import ceil, inf, isnan
-from numbers import Integral, Real
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    assert_all_finite,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from splitlab._jit import Floats, Ints
 from splitlab.splitters import Splitter
+from splitlab.trees import formulas, parameters
 from splitlab.trees.columns import Encoding, read_columns
 from splitlab.trees.criteria import Criterion, get
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.growing import Examples, Growth, grow
+from splitlab.trees.labels import read_labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -58,13 +51,13 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         So many attributes, drawn at random among those that can be split, are considered at each node.
     random_state : int or RandomState, optional
         Draws them. If it is given, ties between attributes are broken at random; else the first attribute wins.
-    nominal : list of str or int, or bool array, optional
+    nominal : str or int, list of them, or bool array, optional
         Names, places or a mask of further nominal columns.
     unseen : {"largest", "stop"}, default="largest"
         What becomes of an example whose value is missing, or was not seen at the node in training: it goes to the
         branch with more training examples (the first of equal ones), or stops at the node.
     chi_square : float, optional
-        A nominal attribute is considered only where a chi-square test against the classes gives p below this.
+        A nominal attribute is considered only where a chi-square test against the classes gives p below this share.
     min_second_count : int, default=0
         A nominal attribute is given up at a node and below it when its second most frequent value there has fewer
         examples.
@@ -75,6 +68,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray (k,)
         The labels, ascending.
+    feature_importances_ : float64 (p,)
+        The share of each attribute in what the tree takes off the impurity that belongs to the criterion.
     n_features_in_, feature_names_in_
         Number of columns, and their names if they are all text.
     tree_ : splitlab.trees.tree.Tree
@@ -84,9 +79,16 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Missing values (NaN, None, ``pandas.NA``) take part in training: a threshold is judged, and attributes are
-    compared, with the missing values in the branch that has more of the known ones. Equally good splits: the lowest
-    threshold, the first attribute. The class of a leaf is its most frequent one, the first of equal ones.
+    Missing values (NaN, None, ``pandas.NA``) are no value of their own. Which values of a nominal attribute go together
+    is decided by the examples whose value is known. The others then go to the branch with more of those, and with them
+    in it a split is judged: a threshold is chosen, attributes are compared, and branches have ``min_samples_leaf``.
+    The same way they go in prediction, so the counts of a node are those of the training examples that reach it. (As an
+    exception, ``chi_square`` and ``min_second_count`` look at known values only.)
+
+    Equally good splits: the lowest threshold, the first attribute. The class of a leaf is its most frequent one, the
+    first of equal ones.
+
+    Not supported: weights of examples and classes, several outputs, pruning by cost and complexity, infinite values.
 
     Examples
     --------
@@ -142,16 +144,25 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         ValueError, TypeError
             A parameter or the data is wrong, or the splitter would take hopelessly long.
         """
+        prune = parameters.flag("prune", self.prune)
         columns = read_columns(X, self)
         validate_data(self, X, y, skip_check_array=True)
-        self.classes_, labels = self._labels(y, len(columns[0]))
+        self.classes_, labels = read_labels(y, len(columns[0]))
         growth = self._growth(len(labels), len(columns))
         self.encoding_ = Encoding.of(columns, getattr(self, "feature_names_in_", None), self.nominal)
         self._refuse_hopeless(growth.grouping)
         x = self.encoding_.matrix(columns)
         tree = grow(Examples(x, self.encoding_.nominal, labels, len(self.classes_)), growth)
-        self.tree_ = tree.pruned() if self.prune else tree
+        self.tree_ = tree.pruned() if prune else tree
+        self.feature_importances_ = self._importances(growth.criterion.impurity)
         return self
+
+    def _importances(self, impurity: str) -> Floats:
+        tree, each = self.tree_, formulas.impurities(self.tree_.counts, impurity)
+        decrease = each - np.bincount(tree.parent, each[tree.n_trees :], tree.node_count)
+        inner = ~tree.leaves
+        sums = np.bincount(tree.feature[inner], np.maximum(decrease[inner], 0.0), self.n_features_in_)
+        return formulas.ratio(sums, sums.sum())
 
     def _refuse_hopeless(self, grouping: Grouping) -> None:
         """ValueError naming the first column whose tables the splitter would not serve; those of nodes are smaller."""
@@ -162,34 +173,24 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
                 except ValueError as error:
                     raise ValueError(f"column {name!r}: {error}") from None
 
-    @staticmethod
-    def _labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Ints]:
-        labels = column_or_1d(y, warn=True)
-        if labels.dtype.kind in "fO":
-            assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-        check_consistent_length(labels, np.empty(n))
-        classes, codes = np.unique(labels, return_inverse=True)
-        return classes, codes.astype(np.int64)
-
     def _growth(self, n: int, p: int) -> Growth:
         """The parameters, checked, for n examples and p attributes."""
         if self.unseen not in UNSEEN:
             raise ValueError(f"unseen: {self.unseen!r} is neither 'largest' nor 'stop'")
         criterion = get(self.criterion)
-        max_features = _features(self.max_features, p)
+        max_features = parameters.features(self.max_features, p)
         random = max_features is not None or self.random_state is not None
         return Growth(
             criterion=criterion,
             grouping=Grouping(criterion, self.splitter),
-            max_depth=inf if self.max_depth is None else _whole("max_depth", self.max_depth, 0),
-            min_samples_split=_samples("min_samples_split", self.min_samples_split, n, 2),
-            min_samples_leaf=_samples("min_samples_leaf", self.min_samples_leaf, n, 1),
-            min_decrease=_real("min_impurity_decrease", self.min_impurity_decrease),
+            max_depth=inf if self.max_depth is None else parameters.whole("max_depth", self.max_depth, 0),
+            min_samples_split=parameters.samples("min_samples_split", self.min_samples_split, n, 2),
+            min_samples_leaf=parameters.samples("min_samples_leaf", self.min_samples_leaf, n, 1),
+            min_decrease=parameters.real("min_impurity_decrease", self.min_impurity_decrease),
             max_features=max_features,
-            rng=check_random_state(self.random_state) if random else None,
-            max_p=None if self.chi_square is None else _real("chi_square", self.chi_square),
-            min_second=_whole("min_second_count", self.min_second_count, 0),
+            rng=parameters.random_state(self.random_state) if random else None,
+            max_p=None if self.chi_square is None else parameters.share("chi_square", self.chi_square),
+            min_second=parameters.whole("min_second_count", self.min_second_count, 0),
         )
 
     def _matrix(self, X: Any) -> Floats:
@@ -239,48 +240,3 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name}: {value!r} is not a whole number")
-    if value < least:
-        raise ValueError(f"{name}: must be at least {least}; got {value}")
-    return int(value)
-
-
-def _real(name: str, value: Any) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name}: {value!r} is not a number")
-    if isnan(value) or value < 0:
-        raise ValueError(f"{name}: must be at least 0; got {value}")
-    return float(value)
-
-
-def _share(name: str, value: Any) -> float:
-    share = _real(name, value)
-    if not 0 < share <= 1:
-        raise ValueError(f"{name}: a share must be above 0 and at most 1; got {value}")
-    return share
-
-
-def _samples(name: str, value: Any, n: int, least: int) -> int:
-    """A number of examples; a float is a share of all n."""
-    if isinstance(value, Integral):
-        return _whole(name, value, least)
-    return max(least, ceil(_share(name, value) * n))
-
-
-def _features(value: Any, p: int) -> int | None:
-    """How many of p attributes are considered; None for all."""
-    if value is None:
-        return None
-    if value in ("sqrt", "log2"):
-        return max(1, int(np.sqrt(p) if value == "sqrt" else np.log2(p)))
-    if isinstance(value, str):
-        raise ValueError(f"max_features: {value!r} is neither 'sqrt' nor 'log2'")
-    return (
-        _whole("max_features", value, 1)
-        if isinstance(value, Integral)
-        else max(1, int(_share("max_features", value) * p))
-    )

@@ -53,20 +53,24 @@ def is_nominal(column: Column) -> bool:
 
 
 def named_columns(nominal: Any, names: Sequence[str] | None, p: int) -> Bools:
-    """Which of p columns are named by ``nominal``: names, places, or one bool per column."""
-    asked = np.asarray(nominal)
-    if asked.dtype == np.bool_:
-        if asked.shape != (p,):
-            raise ValueError(f"nominal: a mask needs one bool per column, {p}; got shape {asked.shape}")
-        return asked
+    """Which of p columns are named by ``nominal``: a name, a place, several of them, or one bool per column."""
+    try:
+        asked = [nominal] if isinstance(nominal, (str, int, np.integer)) else list(nominal)
+    except TypeError:
+        asked = [nominal]
+    if asked and all(isinstance(name, (bool, np.bool_)) for name in asked):
+        if len(asked) != p:
+            raise ValueError(f"nominal: a mask needs one bool per column, {p}; got {len(asked)}")
+        return np.array(asked, np.bool_)
     chosen = np.zeros(p, np.bool_)
-    for name in asked.tolist():
+    for name in asked:
         if isinstance(name, str):
-            if names is None or name not in names:
+            here = np.array([name == other for other in (() if names is None else names)], np.bool_)
+            if not here.any():
                 raise ValueError(f"nominal: there is no column {name!r}")
-            chosen[list(names).index(name)] = True
-        elif isinstance(name, int) and -p <= name < p:
-            chosen[name] = True
+            chosen |= here
+        elif isinstance(name, (int, np.integer)) and not isinstance(name, bool) and -p <= name < p:
+            chosen[int(name)] = True
         else:
             raise ValueError(f"nominal: {name!r} is neither the name nor the place of one of {p} columns")
     return chosen

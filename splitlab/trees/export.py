@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from textwrap import shorten, wrap
+from math import inf
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from splitlab._jit import Bools, Floats
+from splitlab._jit import Bools, Floats, Ints
 from splitlab.trees.classifier import DecisionTreeClassifier
+from splitlab.trees.parameters import whole
 from splitlab.trees.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LEAF_WIDTH, LEVEL_HEIGHT = 1.25, 1.1  # inches
-WIDTH = 18  # letters of a line in a node
+LEAF_WIDTH, LEVEL_HEIGHT = 1.25, 1.25  # inches
+WIDTH, LINES = 18, 6  # letters of a line, and lines of a condition
+HARD_SPACE = "\N{NO-BREAK SPACE}"
+PIXELS = 60_000  # matplotlib draws no picture that is wider than 2^16
 
 
-def export_text(classifier: DecisionTreeClassifier, *, max_depth: int | None = None, max_values: int = 10) -> str:
+def export_text(
+    classifier: DecisionTreeClassifier, *, max_depth: int | None = None, max_values: int | None = 10
+) -> str:
     """The tree as indented text, a line for each branch and leaf.
 
     Parameters
@@ -28,9 +35,15 @@ def export_text(classifier: DecisionTreeClassifier, *, max_depth: int | None = N
     classifier : DecisionTreeClassifier
         A fitted tree.
     max_depth : int, optional
-        Deeper nodes are shown as if they were leaves, with an ellipsis.
-    max_values : int
-        So many values of a nominal branch are listed; of more, only how many there are.
+        Nodes of that depth are shown like leaves, with the number of nodes below them.
+    max_values : int, optional
+        So many values of a nominal branch are listed, and how many there are besides; None for all.
+
+    Notes
+    -----
+    With all values listed the text is exact: thresholds have as many digits as it takes to read the same number again,
+    and names and values that would not be clear stand in quotes. A missing or unseen value follows branch
+    ``tree_.default[node]``.
 
     Examples
     --------
@@ -55,7 +68,7 @@ def export_text(classifier: DecisionTreeClassifier, *, max_depth: int | None = N
     return "\n".join(lines)
 
 
-def plot(classifier: DecisionTreeClassifier, *, max_depth: int | None = 4, max_values: int = 4) -> Figure:
+def plot(classifier: DecisionTreeClassifier, *, max_depth: int | None = 4, max_values: int | None = 4) -> Figure:
     """The tree as a matplotlib figure, to be saved with ``figure.savefig``.
 
     Parameters
@@ -63,13 +76,13 @@ def plot(classifier: DecisionTreeClassifier, *, max_depth: int | None = 4, max_v
     classifier, max_values
         As for `export_text`.
     max_depth : int, optional
-        Deeper nodes are left out.
+        Deeper nodes are left out; nodes above them have a dashed edge and say how many.
 
     Returns
     -------
     matplotlib.figure.Figure
         Inner nodes say what they split and how many training examples they have, leaves how many of theirs are of
-        their class; the purer, the darker.
+        their class; the purer, the darker. Thresholds are rounded to 6 digits, long texts lose their middle.
 
     Examples
     --------
@@ -83,7 +96,8 @@ def plot(classifier: DecisionTreeClassifier, *, max_depth: int | None = 4, max_v
     shown = _Shown(classifier, max_depth, max_values)
     x = shown.places()
     depth = int(shown.tree.depth[~np.isnan(x)].max())
-    figure = Figure(figsize=(max(3.0, LEAF_WIDTH * (np.nanmax(x) + 1)), LEVEL_HEIGHT * (depth + 1)))
+    size = (max(3.0, LEAF_WIDTH * (np.nanmax(x) + 1)), LEVEL_HEIGHT * (depth + 1))
+    figure = Figure(figsize=size, dpi=min(100.0, PIXELS / max(size)))
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
@@ -101,33 +115,49 @@ def _draw(axes: Axes, shown: _Shown, x: Floats, node: int, parent: int, branch: 
     if parent >= 0:
         above = (float(x[parent]), here[1] + 1)
         axes.plot([above[0], here[0]], [above[1], here[1]], color="0.6", linewidth=0.8, zorder=1)
-        label = "\n".join(wrap(shown.condition(parent, branch, with_name=False), WIDTH))
+        label = "\n".join(wrap(shown.condition(parent, branch, brief=True), WIDTH, max_lines=LINES, placeholder=" ..."))
         middle = (here[0] + 0.42 * (above[0] - here[0]), here[1] + 0.42)
         axes.text(*middle, label, ha="center", va="center", fontsize=6, zorder=2, parse_math=False,
                   bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"})  # fmt: skip
     counts = tree.counts[node]
     if shown.ends[node]:
-        text, style = f"{shown.label(node)}\n{counts.max():,} of {counts.sum():,}", "round,pad=0.3"
+        lines, style = [_cut(shown.label(node)), f"{counts.max():,} of {counts.sum():,}"], "round,pad=0.3"
     else:
-        text, style = f"{shown.name(node)}\n{counts.sum():,}", "square,pad=0.3"
-    shade = str(1 - 0.25 * counts.max() / counts.sum())
-    lines = [shorten(line, WIDTH, placeholder="...") for line in text.splitlines()]
-    axes.text(*here, "\n".join(lines), ha="center", va="center", fontsize=6.5, zorder=3, parse_math=False,
-              bbox={"boxstyle": style, "facecolor": shade, "edgecolor": "0.4", "linewidth": 0.6})  # fmt: skip
+        lines, style = [_cut(shown.name(node)), f"{counts.sum():,}"], "square,pad=0.3"
+    if shown.hidden[node]:
+        lines.append(f"... {shown.hidden[node]:,} nodes")
+    box = {"boxstyle": style, "facecolor": str(1 - 0.25 * counts.max() / counts.sum()), "edgecolor": "0.4",
+           "linewidth": 0.6, "linestyle": "--" if shown.hidden[node] else "-"}  # fmt: skip
+    axes.text(*here, "\n".join(lines), ha="center", va="center", fontsize=6.5, zorder=3, parse_math=False, bbox=box)
+
+
+def _cut(text: str, width: int = WIDTH) -> str:
+    tail = width // 3
+    return text if len(text) <= width else f"{text[: width - 3 - tail]}...{text[-tail:]}"
+
+
+def _word(value: object, special: str = ",{}'\"\\") -> str:
+    """A value as it stands in a line: text that is empty, unprintable or holds special characters is quoted."""
+    text = str(value)
+    plain = text.isprintable() and text.strip() == text != "" and not set(text) & set(special)
+    return text if plain else repr(text)
 
 
 class _Shown:
     """What of a tree is shown, and in which words."""
 
-    def __init__(self, classifier: DecisionTreeClassifier, max_depth: int | None, max_values: int) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
+    def __init__(self, classifier: DecisionTreeClassifier, max_depth: int | None, max_values: int | None) -> None:
+        if not isinstance(classifier, DecisionTreeClassifier):
+            raise TypeError(f"classifier: must be a {__package__}.DecisionTreeClassifier; got {classifier!r}")
         check_is_fitted(classifier)
         self.classifier = classifier
         self.tree: Tree = classifier.tree_
-        self.max_values = max_values
-        deepest = np.inf if max_depth is None else max_depth
-        self.ends: Bools = self.tree.leaves | (self.tree.depth >= deepest)
+        self.max_values = inf if max_values is None else whole("max_values", max_values, 1)
+        self.ends: Bools = self.tree.leaves.copy()
+        if max_depth is not None:
+            self.ends |= self.tree.depth >= whole("max_depth", max_depth, 0)
+        self.hidden: Ints = np.where(self.ends, self.tree.below, 0)
+        self.mixed = [c is not None and not all(isinstance(v, str) for v in c) for c in classifier.encoding_.categories]
 
     def walk(self) -> Iterator[tuple[int, int, int]]:
         """Nodes in reading order, each with its parent and branch; -1 for the root."""
@@ -152,25 +182,35 @@ class _Shown:
     def name(self, node: int) -> str:
         """The attribute that a node splits."""
         name = self.classifier.encoding_.names[int(self.tree.feature[node])]
-        return name if isinstance(name, str) else f"x[{name}]"
+        return _word(name, "<>{}'\"\\") if isinstance(name, str) else f"x[{name}]"
 
-    def condition(self, node: int, branch: int, with_name: bool = True) -> str:
-        """What holds for the examples of a branch."""
-        name = f"{self.name(node)} " if with_name else ""
-        categories = self.classifier.encoding_.categories[int(self.tree.feature[node])]
+    def condition(self, node: int, branch: int, brief: bool = False) -> str:
+        """What holds for the examples of a branch: exact, or without the attribute and with texts cut."""
+        name = "" if brief else f"{self.name(node)} "
+        column = int(self.tree.feature[node])
+        categories = self.classifier.encoding_.categories[column]
         if categories is None:
-            return f"{name}{('<=', '>')[branch]} {self.tree.threshold[node]:.6g}"
+            threshold = float(self.tree.threshold[node])
+            return f"{name}{('<=', '>')[branch]} {f'{threshold:.6g}' if brief else repr(threshold).removesuffix('.0')}"
         low, high = np.searchsorted(self.tree.value_node, [node, node + 1])
         mine = self.tree.value[low:high][self.tree.value_branch[low:high] == branch].astype(np.int64)
-        if len(mine) > self.max_values:
-            return f"{name}in {len(mine)} values"
-        return f"{name}in {{{', '.join(str(categories[code]) for code in mine)}}}"
+        words = [self.value(column, categories[code]) for code in mine[: min(len(mine), self.max_values)]]
+        if more := len(mine) - len(words):
+            words.append(f"... {more} more")
+        if brief:
+            words = [_cut(word, WIDTH - len("in {,")).replace(" ", HARD_SPACE) for word in words]
+        return f"{name}in {{{', '.join(words)}}}"
+
+    def value(self, column: int, value: object) -> str:
+        """A nominal value; text is quoted where there are other things besides it, such as numbers."""
+        return repr(value) if self.mixed[column] and isinstance(value, str) else _word(value)
 
     def label(self, node: int) -> str:
         """The class of a node."""
-        return str(self.classifier.classes_[self.tree.counts[node].argmax()])
+        return _word(self.classifier.classes_[self.tree.counts[node].argmax()])
 
     def verdict(self, node: int) -> str:
-        """The class of a node, and how many of its examples have it; an ellipsis if it goes on."""
-        counts = self.tree.counts[node]
-        return f"class: {self.label(node)} ({counts.max()} of {counts.sum()}){'' if self.tree.leaves[node] else ' ...'}"
+        """The class of a node, and how many of its examples have it; what is below it, if that is hidden."""
+        counts, hidden = self.tree.counts[node], self.hidden[node]
+        more = f" ... {hidden} nodes below" if hidden else ""
+        return f"class: {self.label(node)} ({counts.max()} of {counts.sum()}){more}"

@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlog1py, xlogy
 
 from splitlab._jit import Floats, Ints
 from splitlab.impurity import code, score
@@ -49,17 +50,30 @@ def node(tables: Ints) -> Ints:
     return tables.sum(-2, keepdims=True)
 
 
+def impurities(counts: Ints, impurity: str) -> Floats:
+    """I of class counts (..., k), for an impurity of ``splitlab.impurity``: (...)."""
+    rows = counts.reshape(-1, 1, counts.shape[-1])
+    return score(rows, np.ones((len(rows), 1), np.bool_), code(impurity)).reshape(counts.shape[:-1])
+
+
 def gain(tables: Ints, impurity: str) -> Floats:
-    """(I(node) - sum_v I(branch v)) / N, for an impurity of ``splitlab.impurity``."""
-    parts = np.concatenate([tables, node(tables)], axis=-2)
-    rows = parts.reshape(-1, 1, parts.shape[-1])
-    each = score(rows, np.ones((len(rows), 1), np.bool_), code(impurity)).reshape(parts.shape[:-1])
+    """(I(node) - sum_v I(branch v)) / N."""
+    each = impurities(np.concatenate([tables, node(tables)], axis=-2), impurity)
     return np.maximum(ratio(each[..., -1] - each[..., :-1].sum(-1), tables.sum((-2, -1))), 0.0)
 
 
 def gain_ratio(tables: Ints) -> Floats:
-    """Information gain / split information, the entropy of the shares of the branches; 0 where that is 0."""
-    return ratio(gain(tables, "entropy"), entropy_terms(shares(tables)).sum(-1))
+    """Information gain / split information, the entropy of the shares of the branches; 0 where that is 0.
+
+    Both can be tiny, so neither is computed as a difference: the gain is sum_vj rho_v p_j (q ln q - q + 1) with
+    q = p_vj / p_j, whose terms are never negative, and ln rho is taken from 1 - rho where rho > 1/2.
+    """
+    of_node, total = node(tables), tables.sum((-2, -1))[..., None]
+    above = ratio(probabilities(tables), probabilities(of_node)) - 1
+    terms = shares(tables)[..., None] * probabilities(of_node) * (xlog1py(1 + above, above) - above)
+    rho, rest = shares(tables), ratio(total - tables.sum(-1), total)
+    information = -np.where(rho > 0.5, xlog1py(rho, -rest), xlogy(rho, rho)).sum(-1)
+    return ratio(terms.sum((-2, -1)), information)
 
 
 def twoing(tables: Ints) -> Floats:

@@ -12,6 +12,7 @@ criterion
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -46,7 +47,12 @@ class Grouping:
             if self.criterion.binary:
                 raise ValueError(f"splitter: 'multiway' does not go with {self.criterion.name!r}, of 2 branches only")
         elif not isinstance(self.splitter, Splitter) and not self._searched:
-            get(self.splitter)
+            try:
+                get(self.splitter)
+            except ValueError:
+                if difflib.get_close_matches(self.splitter, [MULTIWAY]):
+                    raise ValueError(f"splitter: {self.splitter!r} is not known; did you mean {MULTIWAY!r}?") from None
+                raise
 
     @property
     def _searched(self) -> bool:

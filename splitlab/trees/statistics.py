@@ -112,16 +112,31 @@ def _table(scores: ArrayLike) -> Floats:
 def friedman(ranks: ArrayLike, n: int) -> tuple[float, float]:
     """Friedman's chi-square and its p-value from average ranks (k,) over n data sets.
 
+    It is computed as 12 N / (k (k + 1)) sum (R_j - (k + 1) / 2)^2: the same, but it does not enlarge the rounding of
+    published ranks. They must add up to k (k + 1) / 2 within 0.01 each.
+
     >>> published = [4.70, 5.55, 5.875, 5.15, 4.55, 4.925, 2.80, 2.45]
     >>> round(friedman(published, 20)[0], 2)
     35.77
     """
     values = np.asarray(ranks, dtype=np.float64)
+    if values.ndim != 1:
+        raise ValueError(f"ranks: need one average rank for each method; got shape {values.shape}")
     k = len(values)
-    if abs(values.sum() - k * (k + 1) / 2) > 0.01 * k:
-        raise ValueError(f"ranks: {k} average ranks must add up to {k * (k + 1) / 2}; got {values.sum()}")
-    chi_square = 12 * n / (k * (k + 1)) * (float((values**2).sum()) - k * (k + 1) ** 2 / 4)
+    _check(k, n)
+    if not abs(values.sum() - k * (k + 1) / 2) <= 0.01 * k:
+        raise ValueError(f"ranks: {k} average ranks must add up to {k * (k + 1) / 2:g}; got {values.sum():g}")
+    chi_square = 12 * n / (k * (k + 1)) * float(((values - (k + 1) / 2) ** 2).sum())
     return chi_square, float(stats.chi2.sf(chi_square, k - 1))
+
+
+def _check(k: int, n: int, alpha: float = 0.05) -> None:
+    if not k >= 2:
+        raise ValueError(f"k: must be at least 2 methods; got {k}")
+    if not n >= 2:
+        raise ValueError(f"n: must be at least 2 data sets; got {n}")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha: must be above 0 and below 1; got {alpha}")
 
 
 def iman_davenport(chi_square: float, k: int, n: int) -> tuple[float, float]:
@@ -130,6 +145,9 @@ def iman_davenport(chi_square: float, k: int, n: int) -> tuple[float, float]:
     >>> round(iman_davenport(35.7708, 8, 20)[0], 2)
     6.52
     """
+    _check(k, n)
+    if not 0 <= chi_square <= n * (k - 1) * (1 + 1e-9):
+        raise ValueError(f"chi_square: must be from 0 to n (k - 1) = {n * (k - 1)}; got {chi_square}")
     rest = n * (k - 1) - chi_square
     f = (n - 1) * chi_square / rest if rest > 1e-9 * n * k else inf  # all data sets rank the methods alike
     return f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
@@ -141,6 +159,7 @@ def critical_f(k: int, n: int, alpha: float = 0.05) -> float:
     >>> round(critical_f(8, 20), 3)
     2.079
     """
+    _check(k, n, alpha)
     return float(stats.f.isf(alpha, k - 1, (k - 1) * (n - 1)))
 
 
@@ -150,6 +169,7 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
     >>> round(critical_difference(8, 20), 3)
     2.348
     """
+    _check(k, n, alpha)
     quantile = float(stats.studentized_range.isf(alpha, k, inf)) / sqrt(2)
     return quantile * sqrt(k * (k + 1) / (6 * n))
 
@@ -226,10 +246,12 @@ def _t_test(first: ArrayLike, second: ArrayLike, overlap: float) -> TTest:
 
 
 def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
-    a, b = (np.asarray(x, dtype=np.float64).ravel() for x in (first, second))
+    a, b = (np.asarray(x, dtype=np.float64) for x in (first, second))
     if a.shape != b.shape:
-        raise ValueError(f"the two methods need equally many results; got {len(a)} and {len(b)}")
-    return a, b
+        raise ValueError(f"the two methods need equally many results, in pairs; got shapes {a.shape} and {b.shape}")
+    if not np.isfinite([a, b]).all():
+        raise ValueError("a result is NaN or infinite; leave it out of both methods")
+    return a.ravel(), b.ravel()
 
 
 def win_tie_loss(first: ArrayLike, second: ArrayLike, margin: float = 0.0) -> WinTieLoss:
@@ -239,6 +261,8 @@ def win_tie_loss(first: ArrayLike, second: ArrayLike, margin: float = 0.0) -> Wi
     WinTieLoss(wins=1, ties=1, losses=1)
     """
     a, b = _pair(first, second)
+    if not margin >= 0:
+        raise ValueError(f"margin: must be at least 0; got {margin}")
     wins, losses = int((a - b > margin).sum()), int((b - a > margin).sum())
     return WinTieLoss(wins, len(a) - wins - losses, losses)
 
@@ -250,6 +274,8 @@ def significant_win_tie_loss(p_values: ArrayLike, alpha: float = 0.05) -> WinTie
     WinTieLoss(wins=1, ties=1, losses=2)
     """
     p: NDArray[np.float64] = np.asarray(p_values, dtype=np.float64)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError("p_values: must be from 0 to 1")
     wins, losses = int((p <= alpha).sum()), int((p >= 1 - alpha).sum())
     return WinTieLoss(wins, len(p) - wins - losses, losses)
 

@@ -79,6 +79,14 @@ class Tree:
         return root
 
     @property
+    def below(self) -> Ints:
+        """How many nodes are below each: (m,)."""
+        below = [0] * self.node_count
+        for node, parent in reversed(list(enumerate(self.parent.tolist(), self.n_trees))):
+            below[parent] += below[node] + 1
+        return np.array(below)
+
+    @property
     def node_counts(self) -> Ints:
         """Nodes of each tree, leaves included: (n_trees,)."""
         return np.bincount(self.root, minlength=self.n_trees)
