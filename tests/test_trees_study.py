@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2_contingency
 
+from experiments import report
 from splitlab import run
 from splitlab.cli import DONE, WRONG_INPUT, main
 from splitlab.montecarlo.config import load_experiment
@@ -19,6 +20,7 @@ from splitlab.montecarlo.study import load_results
 from splitlab.montecarlo.trees_study import TreesResults
 from splitlab.montecarlo.yaml_source import ConfigError
 from splitlab.report import trees_published, trees_table, trees_tests
+from splitlab.report.layout import Table
 from splitlab.report.replay_tree import replay_tree
 from splitlab.trees.datasets import VARIABLE, catalogue, load
 from splitlab.trees.folds import folds
@@ -297,6 +299,19 @@ def test_where_trees_part(folder: Path) -> None:
         replay_tree(folder / "out", "made_up", ("gini", "lca"), 9, 1)
 
 
+def test_the_page_about_everything_has_trees_or_says_how_to_get_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "RESULTS", folder)
+    missing = report.trees_section("table4_corrected")
+    assert missing.blocks == (report.NO_TREES.format(target="table4-corrected"),)
+    study(folder, folder / "table4", splitters=["lca"], impurities=["gini"], trials=1)
+    section = report.trees_section("table4")
+    assert next(block.title for block in section.blocks if isinstance(block, Table)).startswith("Mean accuracy")
+    (folder / "made_up.csv").unlink()
+    assert "no made_up.csv" in str(report.trees_section("table4").blocks[1])
+
+
 def test_the_command_line(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(f"{key}: {str(entry).replace(chr(39), '')}" for key, entry in config(folder, trials=1).items())
     (folder / "mine.yaml").write_text(text + "\n")
@@ -316,7 +331,7 @@ def test_the_command_line(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 
 @AUTHORS
 def test_two_trials_of_the_authors() -> None:
-    results = run(ROOT / "configs" / "table4.yaml", runs=2, overrides=["datasets=[cars_with_aggreg]"])
+    results = run(ROOT / "configs" / "table4.yaml", runs=2, overrides=["datasets=[cars_with_aggreg]", "timed_trees=0"])
     theirs = trees_published.trials()
     assert isinstance(results, TreesResults)
     assert theirs is not None
@@ -328,14 +343,14 @@ def test_two_trials_of_the_authors() -> None:
 @AUTHORS
 @pytest.mark.slow
 def test_all_trials_of_the_authors() -> None:
-    results, theirs = run(ROOT / "configs" / "table4.yaml"), trees_published.trials()
+    results = run(ROOT / "configs" / "table4.yaml", overrides=["timed_trees=0"])
+    theirs = trees_published.trials()
     assert isinstance(results, TreesResults)
     assert theirs is not None
     both = trees_published.beside_authors(results, theirs)
     equal = both.groupby("dataset")["equal"].sum()
     assert equal["cars_with_aggreg"] == equal["nursery_with_aggreg"] == equal["mushroom"] == 160
-    contraceptive = both[(both["dataset"] == "contraceptive_with_aggreg") & both["splitter"].isin(["lca", "hcc"])]
-    assert contraceptive["equal"].sum() == 80
+    assert both[both["splitter"] != "pc_ext_counts"]["equal"].all()  # PCext goes by the rounding of a library
     means = both.groupby(["dataset", "impurity", "splitter"])[["accuracy", "accuracy_theirs"]].mean()
     assert (means["accuracy"] - means["accuracy_theirs"]).abs().max() < 0.05
     counts = trees_tests.better_worse(theirs, "title")
