@@ -685,7 +685,9 @@ def test_an_interrupt_ends_the_processes_too(elsewhere: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     said = process.communicate(timeout=30)[1]
     assert process.returncode == 130, said
-    assert said.splitlines()[-1].endswith("interrupted; finished blocks are kept, and the same command continues")
+    # On a busy machine the process that tracks the pool's semaphores may still warn of those that the others removed.
+    lines = [line for line in said.splitlines() if "resource_tracker" not in line]
+    assert lines[-1].endswith("interrupted; finished blocks are kept, and the same command continues"), said
     assert "Traceback" not in said
     assert (elsewhere / "out" / "blocks").is_dir()  # those of lca
 

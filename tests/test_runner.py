@@ -89,8 +89,8 @@ def test_the_tables_of_two_jobs_are_the_same_bytes(whole: Results, tmp_path: Pat
     again = splitlab.run(config(), jobs=2, out=tmp_path / "run")
     write_tables(again, tmp_path / "two", judge(again))
     names = sorted(p.name for p in (tmp_path / "one").iterdir())
-    tables = [f"{t}.{e}" for t in ("win_percentage", "relative_excess") for e in ("csv", "md", "tex")]
-    assert names == sorted([*tables, "paired_differences.csv", "verdict.txt"])
+    titles = ("win_percentage", "relative_excess", "paired_differences")
+    assert names == sorted([*(f"{title}.{e}" for title in titles for e in ("csv", "md", "tex")), "verdict.txt"])
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     csv = (tmp_path / "one" / "win_percentage.csv").read_text().splitlines()

@@ -448,7 +448,9 @@ def test_something_else_in_the_place_of_a_block(make: Callable[[Path], None], ou
     assert contents(out) == before
 
 
-@pytest.mark.parametrize("place", ["blocks/n6_k5_m7/000000.block", "blocks/n6_k5_m7", ".lock", "manifest.json"])
+@pytest.mark.parametrize(
+    "place", ["blocks/n6_k5_m7/000000.block", "blocks/n6_k5_m7", "blocks", ".lock", "manifest.json"]
+)
 def test_a_folder_or_file_in_the_wrong_place_is_named(
     place: str, out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -128,7 +128,10 @@ def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[s
         return
     if not folder.is_dir():
         raise ConfigError(f"{folder}: is a file, not a folder; choose another --out")
-    has_blocks = (folder / "blocks").is_dir()
+    blocks = folder / "blocks"
+    has_blocks = blocks.is_dir()
+    if not has_blocks and (blocks.exists() or blocks.is_symlink()):
+        raise ConfigError(f"{blocks}: is no folder, and the runs belong into one; remove it to compute them again")
     if not ((folder / CONFIG).is_file() or has_blocks):
         if any(entry.name != ".lock" for entry in folder.iterdir()):
             raise ConfigError(f"{folder}: holds files but no splitlab results; choose another --out")

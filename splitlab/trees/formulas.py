@@ -73,7 +73,7 @@ def gain_ratio(tables: Ints) -> Floats:
     terms = shares(tables)[..., None] * probabilities(of_node) * (xlog1py(1 + above, above) - above)
     rho, rest = shares(tables), ratio(total - tables.sum(-1), total)
     information = -np.where(rho > 0.5, xlog1py(rho, -rest), xlogy(rho, rho)).sum(-1)
-    return ratio(terms.sum((-2, -1)), information)
+    return np.minimum(ratio(terms.sum((-2, -1)), information), 1.0)  # it is 1 at most, and rounding must not part ties
 
 
 def twoing(tables: Ints) -> Floats:
