@@ -216,7 +216,16 @@ def test_the_tables(folder: Path) -> None:
     assert re.search(r"gini +LCA +HcC +\d / \d", text)
     assert "trials equal" not in text
     assert len(pd.read_csv(folder / "out" / "means.csv")) == 6
-    assert "no trial can be compared" in trees_table.text_of(study(folder))
+    replay = study(folder, max_depth=16, min_second=15)
+    assert "no trial can be compared" in trees_table.text_of(replay)
+    assert trees_table.means(replay)["authors_accuracy"].isna().all()  # theirs are of twenty trials, ours of three
+
+
+@pytest.mark.parametrize("changes", [{"max_depth": 5}, {"seeds": [1, 2, 3]}, {"folds": 4}, {"arithmetic": "tolerant"}])
+def test_other_trees_are_not_put_beside_the_authors(changes: dict[str, Any], folder: Path) -> None:
+    results = study(folder, **{"max_depth": 16, "min_second": 15, "splitters": ["lca", "hcc"], **changes})
+    assert "authors_accuracy" not in trees_table.means(results)
+    assert "authors" not in trees_table.text_of(results)
 
 
 def test_what_survives_of_table_4() -> None:
@@ -338,6 +347,7 @@ def test_two_trials_of_the_authors() -> None:
     both = trees_published.beside_authors(results, theirs)
     assert len(both) == 16
     assert both["equal"].all()
+    assert trees_table.within(results)  # the means over these two trials
 
 
 @AUTHORS

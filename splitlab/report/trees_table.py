@@ -15,8 +15,11 @@ from splitlab.report.layout import Entry, Table
 from splitlab.report.tables import NONE
 from splitlab.report.trees_tests import Counts, better_worse, comparisons, counted, groups, ranks, survival
 from splitlab.splitters import get
+from splitlab.trees.protocol import SEEDS
 from splitlab.trees.statistics import Comparison, cd_diagram
 
+# How the published trees were grown.
+PROTOCOL = {"arithmetic": "published", "max_depth": 16, "max_p": 0.1, "min_second": 15, "folds": 3}
 MARGIN = 0.05  # percent: mean accuracies that differ by less are those of the same experiment
 VERDICTS = ("survives", "not shown", "reversed", "even")
 
@@ -54,29 +57,34 @@ def tables_of(results: TreesResults) -> list[Table]:
 
 
 def replays(results: TreesResults) -> bool:
-    """Whether the published program is followed, so that there is something of the authors' to compare with."""
-    return results.experiment.arithmetic == "published"
+    """Whether the published program is followed, trial by trial, so that the authors' numbers are comparable."""
+    experiment = results.experiment
+    seeds = experiment.seeds[: experiment.trials]
+    return experiment.protocol() == PROTOCOL and seeds == SEEDS[: experiment.trials]
 
 
 def means(results: TreesResults) -> pd.DataFrame:
-    """Mean accuracy and number of nodes over trials; for a replay the authors' accuracy, and how many trials are equal.
+    """Mean accuracy and number of nodes over trials; for a replay the authors' over the same, and how many are equal.
 
-    ``equal`` is missing where the authors' single trials are not with the data.
+    Where the authors' single trials are not with the data, ``equal`` is missing, and their means are there only beside
+    as many trials as they have.
     """
     keys = ["impurity", "dataset", "splitter"]
     frame = results.trials().groupby(keys, sort=False)[["accuracy", "nodes"]].mean().reset_index()
     frame.insert(3, "trials", results.experiment.trials)
     if not replays(results):
         return frame
+    single = published.trials()
+    if single is not None:
+        both = published.beside_authors(results, single).groupby(keys)
+        theirs = both.agg(
+            authors_accuracy=("accuracy_theirs", "mean"), authors_nodes=("nodes_theirs", "mean"), equal=("equal", "sum")
+        )
+        return frame.merge(theirs.reset_index(), "left", keys)
     theirs = published.means().rename(columns={"accuracy": "authors_accuracy", "nodes": "authors_nodes"})
     frame = frame.assign(title=frame["dataset"].map(published.titles(results)))
-    columns = ["impurity", "title", "splitter", "authors_accuracy", "authors_nodes"]
-    frame = frame.merge(theirs[columns], "left", columns[:3]).drop(columns="title")
-    single = published.trials()
-    if single is None:
-        return frame.assign(equal=np.nan)
-    equal = published.beside_authors(results, single).groupby(keys)["equal"].sum().reset_index()
-    return frame.merge(equal, "left", keys)
+    columns = ["impurity", "title", "splitter", "trials", "authors_accuracy", "authors_nodes"]
+    return frame.merge(theirs[columns], "left", columns[:4]).drop(columns="title").assign(equal=np.nan)
 
 
 def accuracy_table(results: TreesResults, impurity: str) -> Table:
@@ -199,8 +207,8 @@ def comparisons_table(results: TreesResults) -> Table:
 
 
 def surviving(results: TreesResults) -> pd.DataFrame:
-    """See `survival`; empty for a replay, which did not run the splitters as defined."""
-    if replays(results) or len(results.experiment.splitters) < 2:
+    """See `survival`; empty where the published program is followed, which did not run the splitters as defined."""
+    if results.experiment.arithmetic == "published" or len(results.experiment.splitters) < 2:
         return pd.DataFrame()
     return survival(comparisons(results))
 
