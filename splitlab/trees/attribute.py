@@ -95,7 +95,8 @@ def best_split(
     Returns
     -------
     AttributeSplit or NoSplit
-        Equally good thresholds: the lowest.
+        Equally good thresholds, up to rounding: the lowest. Groupings found by a splitter of an impurity, ``"exact"``
+        among them, are equally good to it where the impurity differs by at most 1e-12 N.
 
     Raises
     ------

@@ -85,8 +85,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
     The same way they go in prediction, so the counts of a node are those of the training examples that reach it. (As an
     exception, ``chi_square`` and ``min_second_count`` look at known values only.)
 
-    Equally good splits: the lowest threshold, the first attribute. The class of a leaf is its most frequent one, the
-    first of equal ones.
+    Equally good splits, up to rounding: the lowest threshold, the first attribute; of groupings see `best_split`. The
+    class of a leaf is its most frequent one, the first of equal ones.
 
     Not supported: weights of examples and classes, several outputs, pruning by cost and complexity, infinite values.
 

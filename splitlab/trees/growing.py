@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from splitlab._jit import Bools, Floats, Ints
 from splitlab.trees import filters
-from splitlab.trees.criteria import Criterion, first_best
+from splitlab.trees.criteria import SAME, Criterion, first_best
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.proposals import Proposals, Values, nominal, numeric, values_of
 from splitlab.trees.tree import LEAF, Tree
@@ -29,9 +29,6 @@ NodeOfRow = NDArray[np.int32]
 Rows = NDArray[np.int32]
 
 CELLS = 1 << 22
-
-# Rounding noise of an improvement that is 0: like scikit-learn, a split without gain is made when 0 is asked for.
-NOISE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,10 +229,11 @@ def _choose(depth: int, counts: Ints, proposals: list[Proposals], dead: Bools, n
     feature = np.full(m, LEAF)
     threshold, improvement = np.full(m, np.nan), np.full(m, np.nan)
     n_branches, default = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    share = counts.sum(1) / n_total
+    least = growth.min_decrease * (1 - SAME) - growth.criterion.noise(counts) * share  # 0 is met without gain, too
     value_parts = []
     for column, proposal in enumerate(proposals):
-        decrease = proposal.improvement * counts.sum(1) / n_total
-        here = np.flatnonzero((chosen == column) & (decrease >= growth.min_decrease - NOISE))
+        here = np.flatnonzero((chosen == column) & (proposal.improvement * share >= least))
         feature[here] = column
         threshold[here], improvement[here] = proposal.threshold[here], proposal.improvement[here]
         n_branches[here], default[here] = proposal.n_branches[here], proposal.default[here]
@@ -264,7 +262,7 @@ def _best_columns(keys: Floats, growth: Growth) -> Ints:
     if growth.max_features is not None:
         valid = keys[0] > -inf
         keys = np.where(valid & (valid.cumsum(1) <= growth.max_features), keys, -inf)
-    best = first_best(keys.reshape(c, -1), np.repeat(np.arange(m), p), growth.criterion.same)
+    best = first_best(keys.reshape(c, -1), np.repeat(np.arange(m), p), growth.criterion.same, growth.criterion.floor)
     chosen = np.full(m, LEAF)
     chosen[best // p] = order.reshape(-1)[best]
     return chosen

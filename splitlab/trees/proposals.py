@@ -149,7 +149,7 @@ def numeric(values: Values, totals: Ints, criterion: Criterion, min_leaf: int) -
     places = boundaries(values, convex)
     thresholds = _Thresholds(below, before, known, missing, criterion, min_leaf)
     keys = thresholds.judge(places, values.node[places])
-    best = places[first_best(keys, values.node[places], criterion.same)]
+    best = places[first_best(keys, values.node[places], criterion.same, criterion.floor)]
     node = values.node[best]
     found.enter(node, thresholds.tables(best, node), thresholds.default(best, node), criterion, min_leaf)
     found.threshold[node] = midpoint(values.value[best], values.value[best + 1])
