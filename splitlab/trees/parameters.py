@@ -17,12 +17,13 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def whole(name: str, value: Any, least: int) -> int:
-    """A whole number, at least ``least``."""
+def whole(name: str, value: Any, least: int, what: str = "") -> int:
+    """A whole number, at least ``least``, of what."""
+    allowed = f"at least {least}{what and f' {what}'}"
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name}: must be a whole number, at least {least}; got {value!r}")
+        raise TypeError(f"{name}: must be a whole number, {allowed}; got {value!r}")
     if value < least:
-        raise ValueError(f"{name}: must be at least {least}; got {value}")
+        raise ValueError(f"{name}: must be {allowed}; got {value}")
     return int(value)
 
 
@@ -32,6 +33,16 @@ def real(name: str, value: Any) -> float:
         raise TypeError(f"{name}: must be a number, at least 0; got {value!r}")
     if isnan(value) or value < 0:
         raise ValueError(f"{name}: must be at least 0; got {value}")
+    return float(value)
+
+
+def between(name: str, value: Any, low: float, high: float) -> float:
+    """A number above ``low`` and below ``high``."""
+    allowed = f"above {low} and below {high}"
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name}: must be a number {allowed}; got {value!r}")
+    if not low < float(value) < high:
+        raise ValueError(f"{name}: must be {allowed}; got {value}")
     return float(value)
 
 
