@@ -156,7 +156,9 @@ def gains(tables: Ints, kind: int) -> Floats:
                             gain += size[v] * (away / total) ** 2
                         else:
                             gain += size[v] * (of_class[j] / total) * excess(away / of_class[j])
-        result[t] = gain / total if kind == GINI else gain / (total * math.log(2.0))
+        if kind == ENTROPY:
+            gain = min(gain / math.log(2.0), impurity(of_class, kind))  # what it is when all branches are pure
+        result[t] = gain / total
     return result
 
 

@@ -200,8 +200,11 @@ def test_wrong_calls() -> None:
         get(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="partitions"):
         criteria.hddt([[1, 2], [2, 1]], "some")
-    with pytest.raises(ValueError, match="impurity"):
-        criteria.ccp([[1, 2], [2, 1]], "twoing")
+    for impurity in ("twoing", ["gini"]):
+        with pytest.raises(ValueError, match="impurity: ccp is defined for entropy and gini; got"):
+            criteria.ccp([[1, 2], [2, 1]], impurity)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="normalize: must be True or False; got 'no'"):
+        criteria.ccp([[1, 2], [2, 1]], normalize="no")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at most 16"):
         criteria.hddt(np.ones((2, 17), int), "all")
 

@@ -147,6 +147,7 @@ def thresholds(
     [(2.5, 0.42), (4.5, 0.171)]
     """
     entry = get(criterion)
+    all_values = parameters.flag("all_values", all_values)
     data = _Data.read(values, y, False)
     known = data.values
     if len(known.node) < 2:
@@ -247,7 +248,7 @@ def _column(values: Any) -> Any:
         values = pd.Series(values)
     if isinstance(values, pd.Series):
         return read_columns(values.to_frame())[0]
-    array = np.array(values, dtype=object) if isinstance(values, (list, tuple)) else np.asarray(values)
+    array = np.array(values, dtype=object) if isinstance(values, (list, tuple)) else np.asanyarray(values)
     if array.ndim != 1:
         raise ValueError(f"values: must be those of one attribute, in one dimension; got shape {array.shape}")
     return read_columns(array[:, None])[0]

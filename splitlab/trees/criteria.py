@@ -32,8 +32,9 @@ from numpy.typing import ArrayLike
 
 from splitlab import impurity as impurities
 from splitlab._jit import Floats, Ints
-from splitlab.contingency import as_counts
+from splitlab.contingency import as_counts, show
 from splitlab.trees import formulas
+from splitlab.trees.parameters import flag
 
 # Splits whose values differ by a smaller share are equally good: formulas carry rounding noise. The values of DCSM,
 # sums without subtraction, are more accurate than that, and its splits are little apart.
@@ -184,8 +185,8 @@ def hddt(table: ArrayLike, partitions: str = "one-against-rest") -> float:
     >>> round(hddt(table), 4), round(hddt(table, "all"), 4)
     (1.0879, 1.4142)
     """
-    if partitions not in ("one-against-rest", "all"):
-        raise ValueError(f"partitions: {partitions!r} is neither 'one-against-rest' nor 'all'")
+    if not isinstance(partitions, str) or partitions not in ("one-against-rest", "all"):
+        raise ValueError(f"partitions: {show(partitions)} is neither 'one-against-rest' nor 'all'")
     return float((formulas.hddt if partitions != "all" else formulas.hddt_all)(checked(table)))
 
 
@@ -203,9 +204,9 @@ def ccp(table: ArrayLike, impurity: str = "entropy", normalize: bool = False) ->
     >>> round(ccp([[2027, 59], [17, 13]]), 6), round(ccp([[2027, 59], [17, 13]], "gini"), 6)
     (0.016926, 0.010353)
     """
-    if impurity not in TERMS:
-        raise ValueError(f"impurity: ccp is defined for {' and '.join(TERMS)}; got {impurity!r}")
-    return float(formulas.ccp(checked(table), TERMS[impurity], normalize))
+    if not isinstance(impurity, str) or impurity not in TERMS:
+        raise ValueError(f"impurity: ccp is defined for {' and '.join(TERMS)}; got {show(impurity)}")
+    return float(formulas.ccp(checked(table), TERMS[impurity], flag("normalize", normalize)))
 
 
 def ihd(table: ArrayLike) -> float:
@@ -297,7 +298,7 @@ def get(criterion: str | Criterion) -> Criterion:
     if isinstance(criterion, Criterion):
         return criterion
     if not isinstance(criterion, str):
-        raise TypeError(f"criterion: {criterion!r} is not a name; write it as text")
+        raise TypeError(f"criterion: {show(criterion)} is not a name; write it as text")
     if criterion in CRITERIA:
         return CRITERIA[criterion]
     try:
