@@ -134,10 +134,17 @@ def gains(tables: Ints, kind: int) -> Floats:
     With p_vj = N_vj / N_v and x = p_vj / p_j - 1 it is sum N_v / N (p_vj - p_j)^2 for Gini, and for entropy
     sum N_v / N p_j ((1 + x) ln(1 + x) - x) / ln 2. One's own are subtracted, and 0 below the rounding of that.
     """
-    result = np.zeros(len(tables))
-    for t in range(len(tables)):
-        size, of_class = tables[t].sum(axis=1), tables[t].sum(axis=0)
-        b, k, total = size.size, of_class.size, size.sum()
+    m, b, k = tables.shape
+    result = np.zeros(m)
+    size, of_class = np.empty(b, np.int64), np.empty(k, np.int64)
+    for t in range(m):
+        size[:] = 0
+        of_class[:] = 0
+        for v in range(b):
+            for j in range(k):
+                size[v] += tables[t, v, j]
+                of_class[j] += tables[t, v, j]
+        total = size.sum()
         if total == 0:
             continue
         gain = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -231,6 +232,18 @@ def test_splits_without_gain_are_made_unless_one_is_asked_for() -> None:
     tree = grow(data, growth())
     assert (tree.majority[tree.apply(x)] == data.y).all()
     assert grow(data, growth(min_decrease=1e-6)).node_count == 1
+
+
+def test_joined_columns_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = examples(5, 200, 9, 3, missing=0.1)
+    data = replace(data, nominal=np.arange(9) == 5)
+    joined = grow(data, growth(min_samples_leaf=2))
+    assert len(list(growing._batches(data.nominal, [600] * 9))) == 3
+    monkeypatch.setattr(growing, "BATCH", 0)
+    assert len(list(growing._batches(data.nominal, [600] * 9))) == 9
+    alone = grow(data, growth(min_samples_leaf=2))
+    for name, array in vars(joined).items():
+        assert np.array_equal(array, getattr(alone, name), equal_nan=True), name
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

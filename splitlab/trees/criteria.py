@@ -313,6 +313,18 @@ def get(criterion: str | Criterion) -> Criterion:
         raise ValueError(f"criterion: {criterion!r} is not known; {hint}") from None
 
 
+def runs(ids: Ints) -> tuple[Ints, Ints]:
+    """Where runs of equal numbers begin, and how long they are."""
+    new = np.empty(len(ids), np.bool_)
+    new[:1] = True
+    np.not_equal(ids[1:], ids[:-1], out=new[1:])
+    starts = np.flatnonzero(new)
+    lengths = np.empty_like(starts)
+    np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
+    lengths[-1:] = len(ids) - starts[-1:]
+    return starts, lengths
+
+
 def first_best(keys: Floats, group: Ints, same: float = SAME, floor: float = 0.0) -> Ints:
     """For each group of candidates the place of the first best one.
 
@@ -335,8 +347,8 @@ def first_best(keys: Floats, group: Ints, same: float = SAME, floor: float = 0.0
         if not len(places):
             return places
         values, groups = key[places], group[places]
-        starts = np.flatnonzero(np.diff(groups, prepend=-1))
+        starts, lengths = runs(groups)
         best = np.maximum.reduceat(values, starts)
         noise = same * np.maximum(floor, np.abs(best))
-        places = places[values >= np.repeat(best - noise, np.diff(starts, append=len(values)))]
-    return places[np.flatnonzero(np.diff(group[places], prepend=-1))]
+        places = places[values >= np.repeat(best - noise, lengths)]
+    return places[runs(group[places])[0]]

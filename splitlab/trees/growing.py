@@ -30,6 +30,9 @@ Rows = NDArray[np.int32]
 
 CELLS = 1 << 22
 
+# Few examples cost no more than the calls, so numeric columns are joined up to so many counts.
+BATCH = 1 << 17
+
 
 @dataclass(frozen=True, eq=False)
 class Examples:
@@ -192,19 +195,31 @@ def _split_level(front: _Front, examples: Examples, growth: Growth) -> _Level:
     keys = [front.node.take(rows) for rows in front.sorted_rows]
     parts = []
     for start, stop in blocks:
-        proposals, dead = [], []
+        proposals, dead, m = [], [], stop - start
         totals = front.counts[start:stop]
-        for column, rows in enumerate(front.sorted_rows):
-            low, high = np.searchsorted(keys[column], [start, stop])
-            here = rows[low:high]
-            values = values_of(
-                keys[column][low:high] - start, examples.x[:, column].take(here), examples.y.take(here), examples.k
-            )
-            proposal, lost = _propose(values, totals, bool(examples.nominal[column]), growth)
-            proposals.append(proposal)
-            dead.append(lost)
+        ranges = [slice(*np.searchsorted(key, [start, stop])) for key in keys]
+        for columns in _batches(examples.nominal, [(here.stop - here.start + m) * examples.k for here in ranges]):
+            rows = [front.sorted_rows[c][ranges[c]] for c in columns]
+            node = np.concatenate([keys[c][ranges[c]] + (i * m - start) for i, c in enumerate(columns)])
+            x = np.concatenate([examples.x[:, c].take(here) for c, here in zip(columns, rows, strict=True)])
+            values = values_of(node, x, examples.y.take(np.concatenate(rows)), examples.k)
+            repeated = np.tile(totals, (len(columns), 1))
+            proposal, lost = _propose(values, repeated, bool(examples.nominal[columns[0]]), growth)
+            proposals += proposal.parts(len(columns))
+            dead += np.split(lost, len(columns))
         parts.append(_choose(front.depth, totals, proposals, np.array(dead), len(examples.y), growth))
     return _joined(parts, [start for start, _ in blocks])
+
+
+def _batches(nominal: Bools, cells: list[int]) -> Iterator[list[int]]:
+    """Neighbouring columns that are worked on as one: numeric ones, with about `BATCH` counts together."""
+    batch: list[int] = []
+    for column, is_nominal in enumerate(nominal):
+        if batch and (is_nominal or nominal[batch[-1]] or sum(cells[batch[0] : column + 1]) > BATCH):
+            yield batch
+            batch = []
+        batch.append(column)
+    yield batch
 
 
 def _propose(values: Values, totals: Ints, is_nominal: bool, growth: Growth) -> tuple[Proposals, Bools]:
