@@ -33,7 +33,9 @@ def both(table: np.ndarray, kind: int, largest: int = 400) -> tuple[list[bool], 
 
 
 @pytest.mark.parametrize("kind", [0, 1])
-@pytest.mark.parametrize(("n", "k", "scale"), [(2, 9, 1), (12, 9, 1), (20, 10, 50), (70, 10, 30), (300, 11, 5)])
+@pytest.mark.parametrize(
+    ("n", "k", "scale"), [(2, 9, 1), (2, 12, 9), (12, 9, 1), (20, 10, 50), (70, 10, 30), (300, 11, 5)]
+)
 def test_lanes_find_the_splits_of_the_plain_loop(n: int, k: int, scale: int, kind: int) -> None:
     rng = np.random.default_rng(n + k)
     for _ in range(6):

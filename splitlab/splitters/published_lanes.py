@@ -140,7 +140,7 @@ def hcc_of_table(table: Ints, kind: int, lookup: Floats, chosen: Bools) -> None:
     n_total[0] = margins(table, sizes[0], totals[0])
     columns, narrow = np.ascontiguousarray(table.T).astype(np.int32), sizes[0].astype(np.int32)
     rest, keys = np.empty(n, np.int32), np.empty(n, np.int32)
-    chunk = max(LEAST_LANES, min(LANES, KEYS // n // LEAST_LANES * LEAST_LANES))
+    chunk = max(LEAST_LANES, min(LANES, KEYS // n // LEAST_LANES * LEAST_LANES)) if n > 2 else LEAST_LANES
     form = format_of(totals, n_total, n, kind)
     work = work_space(n, k, 1, chunk, kind, form)
     for x in range(work.fixed.size):
@@ -169,6 +169,8 @@ def hcc_of_table(table: Ints, kind: int, lookup: Floats, chosen: Bools) -> None:
                         table, totals[0], n_total[0], sums, least + form.band, form, work, lane, best, chosen
                     )  # fmt: skip
             lanes = 0
+            if n == 2:  # every set leads to the same split
+                break
 
 
 @kernel
