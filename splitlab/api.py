@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from splitlab.contingency import as_counts, proportional_groups, reduce_table, show
-from splitlab.impurity import STRICTLY, code, score, weighted_impurity
+from splitlab.impurity import code, gains, score
 from splitlab.plugins import hand_over
 from splitlab.splitters.catalogue import NEEDS_DIRECTION
 from splitlab.splitters.registry import Splitter, along, get, refuse_hopeless, split_batch
@@ -96,8 +96,8 @@ def split(
         raise ValueError(f"{name}: goes with splitter 'direction' only; the splitter is {splitter!r}")
     left = reduced.expand(_split_reduced(reduced.counts, kind, entry))
     value = float(score(counts[None], left[None], kind)[0])
-    gain = (weighted_impurity(counts.sum(axis=0), impurity) - value) / float(counts.sum())
-    return Split(left, value, gain if gain > STRICTLY else 0.0)  # below, it is rounding
+    sides = np.stack([counts[left].sum(axis=0), counts[~left].sum(axis=0)])
+    return Split(left, value, float(gains(sides[None], kind)[0]))
 
 
 def _split_reduced(counts: NDArray[np.int64], kind: int, entry: Splitter) -> NDArray[np.bool_]:

@@ -9,7 +9,8 @@ f(x) = -x log2 x for entropy, in bits. A split of a table into sides L and R has
 Two forms of the same number
 ----------------------------
 ``impurity`` adds non-negative terms only and is accurate to a few units in the last place for any counts up to
-1e15 in total; every score comes from it. ``sides_impurity`` is for the inner loops, which compare many splits
+1e15 in total; every score comes from it. ``gains`` gives what a split takes off it as accurately, however small that
+is: its terms are not negative either. ``sides_impurity`` is for the inner loops, which compare many splits
 of one table: Gini as N - sum l_i^2/|l| - sum r_i^2/|r|, entropy as h(|l|) + h(|r|) - sum h(l_i) + h(r_i)
 with h(x) = x log2 x looked up in a table. Subtraction costs it absolute accuracy of about 1e-15 N log N, far below
 the 1e-12 N that a split must gain to count as better.
@@ -80,6 +81,92 @@ def score(tables: Ints, masks: Bools, kind: int) -> Floats:
                 sides[side, i] += tables[t, v, i]
         scores[t] = impurity(sides[0], kind) + impurity(sides[1], kind)
     return scores
+
+
+@kernel
+def product_error(x: float, y: float) -> float:
+    """What rounding took off x y, of whole numbers below 2^53 (Dekker)."""
+    high_x = 134217729.0 * x - (134217729.0 * x - x)
+    high_y = 134217729.0 * y - (134217729.0 * y - y)
+    low_x, low_y = x - high_x, y - high_y
+    return ((high_x * high_y - x * y) + high_x * low_y + low_x * high_y) + low_x * low_y
+
+
+@kernel
+def cross_difference(a: int, b: int, c: int, d: int) -> float:
+    """a b - c d of counts, to the last place."""
+    if max(a, b, c, d) < 3037000499:  # its square fits an int64
+        return float(a * b - c * d)
+    w, x, y, z = float(a), float(b), float(c), float(d)
+    return (w * x - y * z) + (product_error(w, x) - product_error(y, z))
+
+
+@kernel
+def deviations(tables: Ints) -> Floats:
+    """N_vj N - N_v N_j for each branch v and class j of splits int64 (m, b, k): how far they are from proportional."""
+    result = np.empty(tables.shape)
+    for t in range(len(tables)):
+        size, of_class = tables[t].sum(axis=1), tables[t].sum(axis=0)
+        total = size.sum()
+        for v in range(size.size):
+            for j in range(of_class.size):
+                result[t, v, j] = cross_difference(tables[t, v, j], total, size[v], of_class[j])
+    return result
+
+
+@kernel
+def excess(x: float) -> float:
+    """(1 + x) ln(1 + x) - x for x >= -1, which is about x^2 / 2 near 0, without cancellation."""
+    if x == -1.0:
+        return 1.0
+    if abs(x) > 0.1:
+        return (1.0 + x) * math.log1p(x) - x
+    s = x / (2.0 + x)  # ln(1 + x) = 2 (s + s^3 / 3 + s^5 / 5 + ...)
+    u = s * s
+    tail = 1 / 3 + u * (1 / 5 + u * (1 / 7 + u * (1 / 9 + u * (1 / 11 + u / 13))))
+    return x * s + 2.0 * (1.0 + x) * s * u * tail
+
+
+@kernel
+def gains(tables: Ints, kind: int) -> Floats:
+    """(I(node) - sum of I(branch)) / N of splits int64 (m, b, k), empty branches allowed: float64 (m,), >= 0.
+
+    With p_vj = N_vj / N_v and x = p_vj / p_j - 1 it is sum N_v / N (p_vj - p_j)^2 for Gini, and for entropy
+    sum N_v / N p_j ((1 + x) ln(1 + x) - x) / ln 2. One's own are subtracted, and 0 below the rounding of that.
+    """
+    m, b, k = tables.shape
+    result = np.zeros(m)
+    size, of_class = np.empty(b, np.int64), np.empty(k, np.int64)
+    for t in range(m):
+        size[:] = 0
+        of_class[:] = 0
+        for v in range(b):
+            for j in range(k):
+                size[v] += tables[t, v, j]
+                of_class[j] += tables[t, v, j]
+        total = size.sum()
+        if total == 0:
+            continue
+        gain = 0.0
+        if kind != GINI and kind != ENTROPY:
+            gain = impurity(of_class, kind)
+            for v in range(b):
+                gain -= impurity(tables[t, v], kind)
+            result[t] = gain / total if gain > STRICTLY * total else 0.0
+            continue
+        for v in range(b):
+            if size[v] > 0:
+                for j in range(k):
+                    if of_class[j] > 0:
+                        away = cross_difference(tables[t, v, j], total, size[v], of_class[j]) / size[v]
+                        if kind == GINI:
+                            gain += size[v] * (away / total) ** 2
+                        else:
+                            gain += size[v] * (of_class[j] / total) * excess(away / of_class[j])
+        if kind == ENTROPY:
+            gain = min(gain / math.log(2.0), impurity(of_class, kind))  # what it is when all branches are pure
+        result[t] = gain / total
+    return result
 
 
 @kernel

@@ -37,6 +37,7 @@ def test_thresholds_of_thirteen_values(seed: int | None) -> None:
     values, labels = ([column[i] for i in order] for column in THIRTEEN)
     candidates = thresholds(values, labels)
     assert [t for t, _ in candidates] == [5.5, 10.5, 12.5]
+    assert thresholds([1, 2], [0, 1]) == [(1.5, 1.0)]
     assert [g for _, g in candidates] == pytest.approx(
         [0.49647937549469, 0.014582259610812609, 0.09123321517616922], rel=1e-12
     )
@@ -261,6 +262,8 @@ def test_wrong_calls() -> None:
         best_split([1, math.inf], [0, 1])
     with pytest.raises(TypeError, match="nominal: must be True or False; got 'x'"):
         best_split([1, 2], [0, 1], nominal="x")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="all_values: must be True or False; got 'no'"):
+        thresholds([1, 2], [0, 1], all_values="no")  # type: ignore[arg-type]
     for least, kind in ((0, ValueError), (-1, ValueError), (1.5, TypeError), ("2", TypeError), (None, TypeError)):
         with pytest.raises(kind, match=r"^min_samples_leaf: must be .*got"):
             best_split([1, 2], [0, 1], min_samples_leaf=least)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 from collections.abc import Callable
+from decimal import Decimal, localcontext
 from math import exp, log, log2, sqrt
 
 import numpy as np
@@ -14,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splitlab.trees import criteria
-from splitlab.trees.criteria import CRITERIA, better, first_best, get
+from splitlab.trees.criteria import CRITERIA, first_best, get
+from splitlab.trees.proposals import Values, numeric
 from tests.tables import random_tables
 
 Table = list[list[int]]
@@ -198,8 +200,11 @@ def test_wrong_calls() -> None:
         get(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="partitions"):
         criteria.hddt([[1, 2], [2, 1]], "some")
-    with pytest.raises(ValueError, match="impurity"):
-        criteria.ccp([[1, 2], [2, 1]], "twoing")
+    for impurity in ("twoing", ["gini"]):
+        with pytest.raises(ValueError, match="impurity: ccp is defined for entropy and gini; got"):
+            criteria.ccp([[1, 2], [2, 1]], impurity)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="normalize: must be True or False; got 'no'"):
+        criteria.ccp([[1, 2], [2, 1]], normalize="no")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at most 16"):
         criteria.hddt(np.ones((2, 17), int), "all")
 
@@ -221,6 +226,51 @@ def test_gain_ratio_of_one_example_against_very_many() -> None:
     # One example that is all of its class: gain and split information are the same tiny number.
     assert get("gain_ratio")([[0, 1, 0], [10**13, 0, 7]]) == pytest.approx(1, rel=1e-12)
     assert get("gain_ratio")([[1, 0], [0, 10**15 - 1]]) == pytest.approx(1, rel=1e-12)
+
+
+def exactly(table: np.ndarray) -> dict[str, Decimal]:
+    """Criteria by their definitions, with 70 digits."""
+    rows = [[Decimal(int(count)) for count in row] for row in table]
+    total, of_class = sum(map(sum, rows)), [sum(column) for column in zip(*rows, strict=True)]
+    p = [count / total for count in of_class]
+    branches = [(sum(row) / total, [count / sum(row) for count in row]) for row in rows]
+
+    def bits(q: list[Decimal]) -> Decimal:
+        return -sum(x * x.ln() for x in q if x) / Decimal(2).ln()
+
+    def hellinger(j: int) -> Decimal:
+        plus = [row[j] / of_class[j] for row in rows]
+        minus = [(sum(row) - row[j]) / (total - of_class[j]) for row in rows]
+        return sum((a.sqrt() - b.sqrt()) ** 2 for a, b in zip(plus, minus, strict=True)).sqrt()
+
+    gain = bits(p) - sum(rho * bits(q) for rho, q in branches)
+    (left, p_left), (right, p_right) = branches
+    return {
+        "gini": sum(rho * sum(x * x for x in q) for rho, q in branches) - sum(x * x for x in p),
+        "entropy": gain,
+        "gain_ratio": gain / bits([left, right]),
+        "twoing": left * right / 4 * sum(abs(a - b) for a, b in zip(p_left, p_right, strict=True)) ** 2,
+        "hddt": max(map(hellinger, range(len(p)))),
+        "ihd": 1 - sum(rho * sum((a * b).sqrt() for a, b in zip(q, p, strict=True)) for rho, q in branches),
+    }
+
+
+@pytest.mark.parametrize("largest", [10, 10**4, 10**9, 10**13])
+def test_splits_that_change_next_to_nothing_have_accurate_values(largest: int) -> None:
+    rng = np.random.default_rng(largest)
+    with localcontext(prec=70):
+        for k in (2, 3, 4):
+            row = rng.integers(1, largest, k)
+            table = np.array([row * 3 + rng.integers(0, 3, k), row * 2])
+            for name, value in exactly(table).items():
+                assert get(name)(table) == pytest.approx(float(value), rel=1e-14), (name, table)
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+def test_the_best_threshold_of_a_rare_class_among_millions(name: str) -> None:
+    counts = np.array([[630788, 2], [921804, 3], [814210, 2], [507204, 2]])
+    values = Values(np.zeros(4, np.int64), np.arange(4.0), counts)
+    assert numeric(values, counts.sum(0)[None], get(name), 1).threshold.tolist() == [2.5]
 
 
 def test_dcsm_with_1000_classes() -> None:
@@ -339,11 +389,11 @@ def test_the_first_of_equal_candidates() -> None:
     assert first_best(np.full((1, 8), -np.inf), group).tolist() == []
 
 
-def test_strictly_better_is_beyond_rounding() -> None:
-    keys = np.array([[1.0, 1.0, 1.0 + 1e-13, 2.0, -np.inf], [0.0, 1.0, 0.0, 0.0, 0.0]])
-    than = np.array([[1.0, 1.0, 1.0, 1.0, -np.inf], [0.0, 0.0, 0.0, 5.0, 0.0]])
-    assert better(keys, than).tolist() == [False, True, False, True, False]
-    assert better(keys[:1], than[:1]).tolist() == [False, False, False, True, False]
+def test_equal_is_a_matter_of_shares_unless_values_are_noisy() -> None:
+    group, keys = np.zeros(2, np.int64), np.array([[1e-15, 3e-13]])
+    assert first_best(keys, group).tolist() == [1]
+    assert first_best(keys, group, floor=1.0).tolist() == [0]
+    assert first_best(keys * 1e20, group, floor=1.0).tolist() == [1]
 
 
 def test_ties_of_ccp_go_by_hellinger_distance() -> None:

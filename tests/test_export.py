@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from splitlab.trees import DecisionTreeClassifier, export_text, plot
 
 STRANGE = ["plain", "two words", "a, b", "{x}", "it's", 'say "x"', "back\\slash", "line\nbreak", "", " ", "1.5", "..."]
+STRANGE += ["no (2 of 2)", "class: no", "... 3 more", "no (1 of 1) ... 2 nodes below", "(", "a: b", "a:b"]
 
 
 def unquoted(word: str) -> str:
@@ -46,8 +47,9 @@ def follow(lines: list[str], row: dict[str, Any]) -> str:
 def test_the_text_says_what_the_tree_does() -> None:
     rng = np.random.default_rng(0)
     near = 1 + rng.integers(0, 40, 400) * 2.0**-50
-    x = pd.DataFrame({"near": near, "nick\nname": rng.choice(STRANGE, 400), "a <= 1": rng.normal(size=400)})
-    y = np.array(STRANGE)[rng.integers(0, 6, 400)]
+    x = pd.DataFrame({"near": near, "nick\nname": rng.choice(STRANGE, 400)})
+    x[["a <= 1", "class: a"]] = rng.normal(size=(400, 2))
+    y = np.array(STRANGE)[rng.integers(0, len(STRANGE), 400)]
     tree = DecisionTreeClassifier(splitter="lca").fit(x, y)
     lines = export_text(tree, max_values=None).split("\n")
     assert len(lines) == tree.tree_.node_count + tree.get_n_leaves() - 1
@@ -68,6 +70,17 @@ def test_numbers_and_text_that_look_alike() -> None:
     assert [line for line in text.splitlines() if line.startswith("thing")] == [
         "thing in {2.5}", "thing in {1}", "thing in {'1'}", "thing in {'one'}",
     ]  # fmt: skip
+
+
+def test_things_that_are_no_text_stand_without_quotes() -> None:
+    things = [(1, 2), b"a", pd.Interval(0, 1), frozenset([1]), True]
+    values = np.empty(10, object)
+    values[:] = [*things, *map(str, things)]
+    x = pd.DataFrame({"thing": values})
+    text = export_text(DecisionTreeClassifier(splitter="multiway").fit(x, np.arange(10)))
+    found = {line.removeprefix("thing in ") for line in text.splitlines() if line.startswith("thing")}
+    shown = ["(1, 2)", "b'a'", "(0, 1]", "frozenset({1})", "True"]
+    assert found == {f"{{{word}}}" for word in shown} | {f"{{{word!r}}}" for word in shown}
 
 
 def test_text() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from splitlab.impurity import code
 from splitlab.splitters import get as get_splitter
 from splitlab.splitters import split_batch
 from splitlab.trees import filters, growing
-from splitlab.trees.criteria import get
+from splitlab.trees.criteria import CRITERIA, get
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.growing import Examples, Growth, grow
 from splitlab.trees.proposals import values_of
@@ -95,7 +96,10 @@ class Plain:
         order = sorted(range(len(table)), key=lambda v: (table[v, 0] / table[v].sum(), v))
         masks = [np.isin(np.arange(len(table)), order[:cut]) for cut in range(1, len(table))]
         values = [self.how.criterion.keys(np.array([table[m].sum(0), table[~m].sum(0)]))[0] for m in masks]
-        return masks[next(i for i, value in enumerate(values) if value >= max(values) - 1e-12 * max(1, max(values)))]
+        return masks[next(i for i, value in enumerate(values) if value >= max(values) - self.noise(max(values)))]
+
+    def noise(self, value: float) -> float:
+        return self.how.criterion.same * max(self.how.criterion.floor, abs(value))
 
     def parts(self, rows: np.ndarray, j: int, groups: list[Any]) -> list[np.ndarray]:
         inside = [np.isin(self.data.x[rows, j], group) for group in groups]
@@ -110,7 +114,7 @@ class Plain:
             return candidate
         old, new = (self.how.criterion.keys(np.array([self.counts(p) for p in c[2]])) for c in (best, candidate))
         for a, b in zip(new, old, strict=True):
-            if abs(a - b) > 1e-12 * max(1, abs(a), abs(b)):
+            if abs(a - b) > self.noise(max(a, b)):
                 return candidate if a > b else best
         return best
 
@@ -228,6 +232,30 @@ def test_splits_without_gain_are_made_unless_one_is_asked_for() -> None:
     tree = grow(data, growth())
     assert (tree.majority[tree.apply(x)] == data.y).all()
     assert grow(data, growth(min_decrease=1e-6)).node_count == 1
+
+
+def test_joined_columns_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = examples(5, 200, 9, 3, missing=0.1)
+    data = replace(data, nominal=np.arange(9) == 5)
+    joined = grow(data, growth(min_samples_leaf=2))
+    assert len(list(growing._batches(data.nominal, [600] * 9))) == 3
+    monkeypatch.setattr(growing, "BATCH", 0)
+    assert len(list(growing._batches(data.nominal, [600] * 9))) == 9
+    alone = grow(data, growth(min_samples_leaf=2))
+    for name, array in vars(joined).items():
+        assert np.array_equal(array, getattr(alone, name), equal_nan=True), name
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_splits_into_proportional_parts_are_made_by_every_criterion(criterion: str) -> None:
+    rng = np.random.default_rng(0)
+    for k in range(2, 40) if criterion != "hddt_all" else range(2, 8):
+        part = np.repeat(np.arange(k), rng.integers(1, 9, k))
+        x = np.repeat([0.0, 1.0], [len(part), 4 * len(part)])[:, None]
+        data = Examples(x, np.zeros(1, np.bool_), np.tile(part, 5), k)
+        assert grow(data, growth(criterion, max_depth=1)).node_count == 3
+        least = 1e-9 + 2 * float(get(criterion).noise(np.bincount(data.y)[None])[0])
+        assert grow(data, growth(criterion, max_depth=1, min_decrease=least)).node_count == 1
 
 
 def test_least_improvement_is_weighed_by_the_size_of_the_node() -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splitlab.impurity import ENTROPY, GINI, LOOKUP, impurity, lookup_table, score, sides_impurity, weighted_impurity
@@ -26,6 +26,7 @@ def exact_entropy(u: list[int]) -> Decimal:
     return sum((Decimal(c) * (total / c).ln() / two for c in u if c), Decimal(0))
 
 
+@settings(deadline=None)  # the first call compiles
 @given(counts_lists)
 def test_twelve_digits_for_counts_up_to_1e15(u: list[int]) -> None:
     array = np.array(u)

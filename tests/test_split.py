@@ -187,6 +187,12 @@ def test_wrong_names() -> None:
         splitlab.split([[1, 2], [2, 1]], impurity=3)  # type: ignore[arg-type]
 
 
+def test_a_gain_however_small_is_not_0() -> None:
+    table = [[630788, 2], [921804, 3], [814210, 2], [507204, 2]]
+    assert splitlab.split(table, "gini").gain == pytest.approx(2.823599157554829e-13, rel=1e-12)
+    assert splitlab.split([[10, 20], [20, 40], [3, 6]], "entropy").gain == 0
+
+
 def test_the_worked_examples_reach_their_gains() -> None:
     weather = [[2, 3], [4, 0], [3, 2]]
     assert splitlab.split(weather, "entropy").gain == pytest.approx(0.226, abs=5e-4)

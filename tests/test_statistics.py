@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from io import BytesIO
-from math import inf, sqrt
+from math import inf, nan, sqrt
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,6 +99,14 @@ def test_differences_without_variation() -> None:
     assert statistics.paired_t_test([0.5, 0.75], [0.75, 1.0]) == (-inf, 1, 1)
 
 
+@pytest.mark.parametrize("scale", [1e-320, 1e-300, 1e-9, 1e9, 1e300, 4e307])
+def test_differences_of_any_size(scale: float) -> None:
+    a, b = np.array([1.0, 2.0, 4.0]), np.array([-4.0, 1.0, 1.0])
+    tests = stats.ttest_rel(a, b, alternative="greater"), statistics.paired_t_test(a * scale, b * scale)
+    assert tests[1].statistic == pytest.approx(tests[0].statistic, rel=1e-12 if scale > 1e-310 else 0.01)
+    assert tests[1].p_value == pytest.approx(tests[0].pvalue, rel=1e-12 if scale > 1e-310 else 0.01)
+
+
 def test_win_tie_loss() -> None:
     assert statistics.win_tie_loss([1, 2, 3, 4], [1, 1, 4, 4.05], margin=0.1) == (1, 2, 1)
     assert statistics.significant_win_tie_loss([0.05, 0.051, 0.95, 0.949]) == (1, 2, 1)
@@ -136,6 +145,36 @@ def test_wrong_calls() -> None:
         statistics.corrected_t_test([1], [2], 3)
     with pytest.raises(ValueError, match="folds"):
         statistics.corrected_t_test([1, 2], [2, 1], 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: statistics.compare([[1, 2], [2, 3]], ["a", "a"]), ValueError, "names: 'a' names several methods"),
+        (
+            lambda: statistics.compare([[1, 2], [2, 3]], higher_is_better="False"),
+            TypeError,
+            "higher_is_better: must be",
+        ),
+        (lambda: statistics.friedman([0, 0, 6], 4), ValueError, "ranks: each must be from 1 to 3; got 0"),
+        (lambda: statistics.friedman([-3, 3, 6], 4), ValueError, "ranks: each must be from 1 to 3; got -3"),
+        (lambda: statistics.critical_difference(2.5, 5), TypeError, "k: must be a whole number, at least 2 methods"),
+        (lambda: statistics.critical_difference("4", 5), TypeError, "k: must be a whole number"),
+        (lambda: statistics.critical_difference(3, inf), TypeError, "n: must be a whole number, at least 2 data sets"),
+        (lambda: statistics.critical_difference(3, 5, "x"), TypeError, "alpha: must be a number above 0 and below 1"),
+        (lambda: statistics.critical_f(3, 5, nan), ValueError, "alpha: must be above 0 and below 1; got nan"),
+        (lambda: statistics.significant_win_tie_loss([0.5], 0.5), ValueError, "alpha: must be above 0 and below 0.5"),
+        (lambda: statistics.significant_win_tie_loss([0.5], nan), ValueError, "alpha: must be above 0 and below 0.5"),
+        (lambda: statistics.corrected_t_test([1, 2], [0, 0], nan), TypeError, "folds: must be a whole number"),
+        (lambda: statistics.corrected_t_test([1, 2], [0, 0], inf), TypeError, "folds: must be a whole number"),
+        (lambda: statistics.corrected_t_test([1, 2], [0, 0], -1), ValueError, "folds: must be at least 2; got -1"),
+        (lambda: statistics.win_tie_loss([1], [1], "x"), TypeError, "margin: must be a number"),
+        (lambda: statistics.iman_davenport("x", 3, 4), TypeError, "chi_square: must be a number"),
+    ],
+)
+def test_wrong_arguments_are_named(call: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=f"^{words}"):
+        call()
 
 
 def test_diagram() -> None:

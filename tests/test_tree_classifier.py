@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splitlab.splitters import get
 from splitlab.splitters import names as splitter_names
-from splitlab.trees import DecisionTreeClassifier, best_split, criteria, export_text
+from splitlab.trees import DecisionTreeClassifier, best_split, criteria, export_text, thresholds
 from splitlab.trees.grouping import MULTIWAY
 
 ESTIMATORS = [
@@ -102,6 +102,12 @@ OWN_TYPE: list[tuple[Any, list[object], str]] = [
     (np.array([7, 3, 7, 3], object), [3, 7], "i"),
     (np.array([True, False, True, False], object), [False, True], "b"),
     (["b", "a", "b", "a"], ["a", "b"], "O"),
+    (pd.Series([2**63, 1] * 2, dtype="UInt64"), [1, 2**63], "u"),
+    ([2**64 - 1, 0] * 2, [0, 2**64 - 1], "u"),
+    (np.array([np.uint64(2**63), np.int64(1)] * 2, object), [1, 2**63], "u"),
+    ([2**53 + 1, 2**53] * 2, [2**53, 2**53 + 1], "i"),
+    ([2, 1.0] * 2, [1.0, 2.0], "f"),
+    (np.ma.array([7, 3, 7, 3]), [3, 7], "i"),
 ]
 
 
@@ -126,6 +132,8 @@ UNLABELLED: list[Any] = [
     pd.Series([1, None, 2], dtype="Int64"),
     pd.Series([True, None, False], dtype="boolean"),
     np.array(["2020-01-01", "NaT", "2020-01-02"], "M8[D]"),
+    np.ma.array([0, 1, 0], mask=[False, True, False]),
+    [0, np.ma.masked, 1],
 ]
 
 
@@ -139,6 +147,9 @@ def test_a_missing_label_is_named(labels: Any) -> None:
 def test_wrong_labels() -> None:
     for labels in (["a", 1, "a"], np.array([True, "x", True], object), [1, True, 1]):
         with pytest.raises(TypeError, match=r"^y: labels of several types, .* and .*"):
+            DecisionTreeClassifier().fit([[1], [2], [3]], labels)
+    for labels, large in (([2**53, 2**53 + 1, 1.0], 2**53 + 1), ([2**63, -1, 1], 2**63), ([2**64, 0, 1], 2**64)):
+        with pytest.raises(ValueError, match=rf"^y: no type of numpy has {large} and all other labels; make text .*$"):
             DecisionTreeClassifier().fit([[1], [2], [3]], labels)
     with pytest.raises(ValueError, match=r"^y: 3 examples need as many labels; got 2"):
         DecisionTreeClassifier().fit([[1], [2], [3]], [0, 1])
@@ -232,7 +243,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"max_features": "all"}, ValueError, "max_features: .*'sqrt' or 'log2'; got 'all'"),
     ({"max_features": 0}, ValueError, "max_features: must be at least 1; got 0"),
     ({"max_features": 0.0}, ValueError, "max_features: must be above 0 and at most 1; got 0.0"),
-    ({"max_features": [1]}, TypeError, r"max_features: .* got \[1\]"),
+    ({"max_features": [1]}, TypeError, r"max_features: .* got a list"),
     ({"random_state": -1}, ValueError, "random_state: .* got -1"),
     ({"random_state": "a"}, ValueError, "random_state: .* got 'a'"),
     ({"unseen": "ignore"}, ValueError, "unseen: 'ignore'"),
@@ -240,6 +251,11 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"chi_square": 5}, ValueError, "chi_square: must be above 0 and at most 1; got 5"),
     ({"chi_square": np.nan}, ValueError, "chi_square: .* got nan"),
     ({"min_second_count": -1}, ValueError, "min_second_count: must be at least 0; got -1"),
+    ({"unseen": np.array(["largest", "stop"])}, ValueError, "unseen: a ndarray is neither"),
+    ({"splitter": np.array(["lca", "hcc"])}, TypeError, "splitter: a ndarray is not a name"),
+    ({"criterion": np.array(["gini", "hddt"])}, TypeError, "criterion: a ndarray is not a name"),
+    ({"min_impurity_decrease": 10**400}, ValueError, "min_impurity_decrease: an integer of 1329 bits is too large"),
+    ({"chi_square": 10**400}, ValueError, "chi_square: an integer of 1329 bits is too large"),
     ({"prune": "no"}, TypeError, "prune: must be True or False; got 'no'"),
 ]
 
@@ -264,6 +280,65 @@ def test_wrong_data() -> None:
         tree.fit(pd.DataFrame({"a": [1, 2]}), [0, 1]).predict(pd.DataFrame({"b": [1, 2]}))
     with pytest.raises(ValueError, match=r"sample\(s\)"):
         tree.fit(pd.DataFrame({"a": []}), [])
+
+
+def test_numbers_that_fit_no_float() -> None:
+    tree = DecisionTreeClassifier().fit([[1], [2]], [0, 1])
+    large: list[Any] = [10**400, 1]
+    for call in (
+        lambda: DecisionTreeClassifier().fit([[value] for value in large], [0, 1]),
+        lambda: tree.predict([[value] for value in large]),
+        lambda: best_split(large, [0, 1]),
+        lambda: thresholds(large, [0, 1]),
+    ):
+        with pytest.raises(ValueError, match=r"^column 0 is numeric; an integer of 1329 bits could not be .*$"):
+            call()
+
+
+def test_complex_numbers_are_refused_everywhere() -> None:
+    for values in ([1j, 2], [np.complex64(1), 2], np.array([1j, 2]), np.array([1j, "a"], object)):
+        for call in (
+            lambda values=values: best_split(values, [0, 1]),
+            lambda values=values: DecisionTreeClassifier().fit([[v] for v in values], [0, 1]),
+            lambda values=values: DecisionTreeClassifier().fit(np.asarray(values)[:, None], [0, 1]),
+            lambda values=values: DecisionTreeClassifier().fit(pd.DataFrame({0: values}), [0, 1]),
+        ):
+            with pytest.raises(ValueError, match=r"^Complex data not supported: column 0 [^\n]*$"):
+                call()
+
+
+def test_masked_entries_are_missing() -> None:
+    y = [0, 0, 1, 1, 0, 1]
+    for data in (np.array([1.0, 2, 9, 4, 5, 5]), np.array(list("aabbca")), np.arange(6)):
+        masked, plain = np.ma.array(data, mask=[0, 0, 1, 0, 0, 1]), data.astype(object)
+        plain[[2, 5]] = np.nan
+        for values in (masked, list(masked)):
+            assert vars(best_split(values, y))["table"].tolist() == vars(best_split(plain, y))["table"].tolist()
+        tree, other = (DecisionTreeClassifier().fit(x[:, None], y) for x in (masked, plain))
+        assert tree.tree_.counts.tolist() == other.tree_.counts.tolist()
+        assert tree.apply(masked[:, None]).tolist() == other.apply(plain[:, None]).tolist()
+        if data.dtype.kind != "U":
+            assert thresholds(masked, y) == thresholds(plain.astype(float), y)
+
+
+def test_log_probabilities() -> None:
+    tree = DecisionTreeClassifier(max_depth=0).fit([[1], [2], [3]], [0, 1, 1])
+    assert tree.predict_log_proba([[0]])[0] == pytest.approx(np.log([1 / 3, 2 / 3]))
+    deep = DecisionTreeClassifier().fit([[1], [2]], [0, 1])
+    assert deep.predict_log_proba([[1]]).tolist() == [[0, -np.inf]]
+
+
+def test_warnings_point_at_the_caller() -> None:
+    x, y = np.arange(30.0), np.arange(30)
+    for call in (
+        lambda: DecisionTreeClassifier().fit(x[:, None], y),
+        lambda: DecisionTreeClassifier().fit(x[:, None], y[:, None] % 2),
+        lambda: best_split(x, y),
+        lambda: thresholds(x, y[:, None] % 2),
+    ):
+        with pytest.warns(UserWarning) as caught:
+            call()
+        assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_shares_of_examples_and_attributes() -> None:

@@ -95,7 +95,8 @@ def best_split(
     Returns
     -------
     AttributeSplit or NoSplit
-        Equally good thresholds: the lowest.
+        Equally good thresholds, up to rounding: the lowest. Groupings found by a splitter of an impurity, ``"exact"``
+        among them, are equally good to it where the impurity differs by at most 1e-12 N.
 
     Raises
     ------
@@ -146,6 +147,7 @@ def thresholds(
     [(2.5, 0.42), (4.5, 0.171)]
     """
     entry = get(criterion)
+    all_values = parameters.flag("all_values", all_values)
     data = _Data.read(values, y, False)
     known = data.values
     if len(known.node) < 2:
@@ -246,7 +248,7 @@ def _column(values: Any) -> Any:
         values = pd.Series(values)
     if isinstance(values, pd.Series):
         return read_columns(values.to_frame())[0]
-    array = np.array(values, dtype=object) if isinstance(values, (list, tuple)) else np.asarray(values)
+    array = np.array(values, dtype=object) if isinstance(values, (list, tuple)) else np.asanyarray(values)
     if array.ndim != 1:
         raise ValueError(f"values: must be those of one attribute, in one dimension; got shape {array.shape}")
     return read_columns(array[:, None])[0]

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from splitlab._jit import Floats, Ints
+from splitlab.contingency import show
 from splitlab.splitters import Splitter
 from splitlab.trees import formulas, parameters
 from splitlab.trees.columns import Encoding, read_columns
@@ -85,8 +86,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
     The same way they go in prediction, so the counts of a node are those of the training examples that reach it. (As an
     exception, ``chi_square`` and ``min_second_count`` look at known values only.)
 
-    Equally good splits: the lowest threshold, the first attribute. The class of a leaf is its most frequent one, the
-    first of equal ones.
+    Equally good splits, up to rounding: the lowest threshold, the first attribute; of groupings see `best_split`. The
+    class of a leaf is its most frequent one, the first of equal ones.
 
     Not supported: weights of examples and classes, several outputs, pruning by cost and complexity, infinite values.
 
@@ -175,8 +176,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _growth(self, n: int, p: int) -> Growth:
         """The parameters, checked, for n examples and p attributes."""
-        if self.unseen not in UNSEEN:
-            raise ValueError(f"unseen: {self.unseen!r} is neither 'largest' nor 'stop'")
+        if not isinstance(self.unseen, str) or self.unseen not in UNSEEN:
+            raise ValueError(f"unseen: {show(self.unseen)} is neither 'largest' nor 'stop'")
         criterion = get(self.criterion)
         max_features = parameters.features(self.max_features, p)
         random = max_features is not None or self.random_state is not None
@@ -218,6 +219,11 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         last = self.apply(X)
         counts = self.tree_.counts[last]
         return counts / counts.sum(1, keepdims=True)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The natural logarithms (n, k) of `predict_proba`, -inf where that is 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most frequent class (n,) of the node where each example ends."""

@@ -9,7 +9,7 @@ of several types cannot be compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from splitlab._jit import Bools, Floats
+from splitlab.contingency import show
 
+COMPLEX = (complex, np.complexfloating)
 Column = Any  # a one-dimensional numpy array or pandas Series
 
 
@@ -34,11 +36,34 @@ def read_columns(data: Any, estimator: Any = None) -> list[Column]:
     if isinstance(data, pd.DataFrame):
         if not all(data.shape):
             raise ValueError(f"Found array with {data.shape[0]} sample(s) and {data.shape[1]} feature(s); 1 is needed")
-        return [data.iloc[:, j] for j in range(data.shape[1])]
+        columns = [data.iloc[:, j] for j in range(data.shape[1])]
+        _refuse_complex(columns, list(data.columns))
+        return columns
     if isinstance(data, (list, tuple)) and np.asarray(data, dtype=object).ndim == 2:
         data = np.asarray(data, dtype=object)  # otherwise 1 beside "a" would become "1"
+    data = unmasked(data)
+    if isinstance(data, np.ndarray) and data.ndim == 2:
+        _refuse_complex(list(data.T), range(data.shape[1]))
     array = check_array(data, dtype=None, ensure_all_finite=False, estimator=estimator)
     return list(array.T)
+
+
+def unmasked(data: Any) -> Any:
+    """The same with NaN for the masked entries of an array."""
+    if isinstance(data, np.ma.MaskedArray):
+        if not np.ma.is_masked(data):
+            return np.asarray(data)
+        return np.ma.filled(data if data.dtype.kind == "f" else data.astype(object), np.nan)
+    if isinstance(data, np.ndarray) and data.dtype == object and type(np.ma.masked) in set(map(type, data.flat)):
+        return np.where([value is np.ma.masked for value in data.flat], np.nan, data.ravel()).reshape(data.shape)
+    return data
+
+
+def _refuse_complex(columns: list[Column], names: Iterable[object]) -> None:
+    for column, name in zip(columns, names, strict=True):
+        kind = getattr(column.dtype, "kind", "O")
+        if kind == "c" or (kind == "O" and any(issubclass(t, COMPLEX) for t in set(map(type, column)))):
+            raise ValueError(f"Complex data not supported: column {name!r} has some; make real numbers or text of it")
 
 
 def is_nominal(column: Column) -> bool:
@@ -79,7 +104,7 @@ def named_columns(nominal: Any, names: Sequence[str] | None, p: int) -> Bools:
 def numbers(column: Column, name: object) -> Floats:
     """A numeric column as float64, NaN where missing; ValueError or TypeError that names the column."""
     kind = getattr(column.dtype, "kind", "O")
-    if kind in "Mmc":
+    if kind in "Mm":
         raise TypeError(f"column {name!r} is of type {column.dtype}; make real numbers or text of it")
     try:
         if isinstance(column, pd.Series):
@@ -87,9 +112,9 @@ def numbers(column: Column, name: object) -> Floats:
         else:
             values = np.where(pd.isna(column), np.nan, column).astype(np.float64) if kind == "O" else column
             values = values.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         bad = next(value for value in column if not pd.isna(value) and not _is_number(value))
-        raise ValueError(f"column {name!r} is numeric; {bad!r} could not be converted to a number") from None
+        raise ValueError(f"column {name!r} is numeric; {show(bad)} could not be converted to a float") from None
     if np.isinf(values).any():
         raise ValueError(f"Input X contains infinity, in column {name!r}")
     return values
@@ -98,7 +123,7 @@ def numbers(column: Column, name: object) -> Floats:
 def _is_number(value: Any) -> bool:
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 

@@ -31,12 +31,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from splitlab import impurity as impurities
-from splitlab._jit import Bools, Floats, Ints
-from splitlab.contingency import as_counts
+from splitlab._jit import Floats, Ints
+from splitlab.contingency import as_counts, show
 from splitlab.trees import formulas
+from splitlab.trees.parameters import flag
 
-# Splits whose values differ by less are equally good: formulas carry rounding noise. Relative above 1.
-SAME = 1e-12
+# Splits whose values differ by a smaller share are equally good: formulas carry rounding noise. The values of DCSM,
+# sums without subtraction, are more accurate than that, and its splits are little apart.
+SAME, SAME_DCSM = 1e-12, 1e-14
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ class Criterion:
     binary : bool
         Whether it is defined for two branches only.
     same : float
-        Values that differ by no more are equally good; relative above 1.
+        Values that differ by no larger share are equally good.
+    floor : float
+        Smaller values carry as much rounding noise as this one; 0 if all are accurate.
     cuts : callable, optional
         A faster search for the best thresholds of numeric attributes than by the formula: class counts int64 (p, k) of
         the values of all nodes, where each node's begin -> for each node with several the value before its threshold.
@@ -88,6 +92,7 @@ class Criterion:
     is_gain: bool = False
     binary: bool = False
     same: float = SAME
+    floor: float = 0.0
     cuts: Callable[[Ints, Ints], Ints] | None = field(default=None, repr=False)
 
     def __call__(self, table: ArrayLike) -> float:
@@ -105,6 +110,11 @@ class Criterion:
     def improvement(self, tables: Ints, keys: Floats) -> Floats:
         """How much better splits with these keys are than none: the value, or what it takes off the node's."""
         return keys[0] if self.maximise else keys[0] + self.formula(formulas.node(tables))
+
+    def noise(self, counts: Ints) -> Floats:
+        """How far from 0 rounding can carry the improvement by a split without any, at nodes int64 (m, k)."""
+        values = np.zeros(len(counts)) if self.maximise else np.abs(self.formula(counts[:, None]))
+        return SAME * np.maximum(self.floor, values)
 
 
 def checked(table: ArrayLike) -> Ints:
@@ -179,8 +189,8 @@ def hddt(table: ArrayLike, partitions: str = "one-against-rest") -> float:
     >>> round(hddt(table), 4), round(hddt(table, "all"), 4)
     (1.0879, 1.4142)
     """
-    if partitions not in ("one-against-rest", "all"):
-        raise ValueError(f"partitions: {partitions!r} is neither 'one-against-rest' nor 'all'")
+    if not isinstance(partitions, str) or partitions not in ("one-against-rest", "all"):
+        raise ValueError(f"partitions: {show(partitions)} is neither 'one-against-rest' nor 'all'")
     return float((formulas.hddt if partitions != "all" else formulas.hddt_all)(checked(table)))
 
 
@@ -198,9 +208,9 @@ def ccp(table: ArrayLike, impurity: str = "entropy", normalize: bool = False) ->
     >>> round(ccp([[2027, 59], [17, 13]]), 6), round(ccp([[2027, 59], [17, 13]], "gini"), 6)
     (0.016926, 0.010353)
     """
-    if impurity not in TERMS:
-        raise ValueError(f"impurity: ccp is defined for {' and '.join(TERMS)}; got {impurity!r}")
-    return float(formulas.ccp(checked(table), TERMS[impurity], normalize))
+    if not isinstance(impurity, str) or impurity not in TERMS:
+        raise ValueError(f"impurity: ccp is defined for {' and '.join(TERMS)}; got {show(impurity)}")
+    return float(formulas.ccp(checked(table), TERMS[impurity], flag("normalize", normalize)))
 
 
 def ihd(table: ArrayLike) -> float:
@@ -239,7 +249,7 @@ def gain_of(impurity: str) -> Criterion:
     title = {"gini": "Gini gain", "entropy": "information gain"}.get(impurity, f"gain of {impurity}")
     source = {"gini": BREIMAN, "entropy": QUINLAN}.get(impurity, "gain of an impurity")
     return Criterion(impurity, title, range=(0.0, largest), impurity=impurity, source=source, formula=gain,
-                     is_gain=True, **CONVEX)  # fmt: skip
+                     is_gain=True, floor=0.0 if impurity in impurities.NAMES else 1.0, **CONVEX)  # fmt: skip
 
 
 def _confidence(impurity: str, normalize: bool) -> Criterion:
@@ -247,7 +257,7 @@ def _confidence(impurity: str, normalize: bool) -> Criterion:
     title = f"CCP {impurity} gain{', normalised' if normalize else ''}"
     formula = partial(formulas.ccp, terms=TERMS[impurity], normalize=normalize)
     return Criterion(name, title, range=(-inf, inf), impurity=impurity, source=CONFIDENCE, formula=formula, tie="hddt",
-                     **NOT_CONVEX)  # fmt: skip
+                     floor=1.0, **NOT_CONVEX)  # fmt: skip
 
 
 def _hellinger(name: str, title: str, formula: Callable[[Ints], Floats]) -> Criterion:
@@ -266,7 +276,7 @@ CRITERIA: dict[str, Criterion] = {
                   binary=True, **CONVEX),
         Criterion("dcsm", "DCSM", range=(0.0, inf), impurity="entropy", formula=formulas.dcsm,
                   source="Chandra, Kothari, Paul, A new node splitting measure for decision tree construction (2010)",
-                  **{**CONVEX, "maximise": False}),
+                  same=SAME_DCSM, **{**CONVEX, "maximise": False}),
         _hellinger("hddt", "HDDT", formulas.hddt),
         _hellinger("hddt_all", "HDDT, all partitions", formulas.hddt_all),
         *(_confidence(impurity, normalize) for normalize in (False, True) for impurity in ("gini", "entropy")),
@@ -292,7 +302,7 @@ def get(criterion: str | Criterion) -> Criterion:
     if isinstance(criterion, Criterion):
         return criterion
     if not isinstance(criterion, str):
-        raise TypeError(f"criterion: {criterion!r} is not a name; write it as text")
+        raise TypeError(f"criterion: {show(criterion)} is not a name; write it as text")
     if criterion in CRITERIA:
         return CRITERIA[criterion]
     try:
@@ -303,7 +313,19 @@ def get(criterion: str | Criterion) -> Criterion:
         raise ValueError(f"criterion: {criterion!r} is not known; {hint}") from None
 
 
-def first_best(keys: Floats, group: Ints, same: float = SAME) -> Ints:
+def runs(ids: Ints) -> tuple[Ints, Ints]:
+    """Where runs of equal numbers begin, and how long they are."""
+    new = np.empty(len(ids), np.bool_)
+    new[:1] = True
+    np.not_equal(ids[1:], ids[:-1], out=new[1:])
+    starts = np.flatnonzero(new)
+    lengths = np.empty_like(starts)
+    np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
+    lengths[-1:] = len(ids) - starts[-1:]
+    return starts, lengths
+
+
+def first_best(keys: Floats, group: Ints, same: float = SAME, floor: float = 0.0) -> Ints:
     """For each group of candidates the place of the first best one.
 
     Parameters
@@ -312,33 +334,21 @@ def first_best(keys: Floats, group: Ints, same: float = SAME) -> Ints:
         As `Criterion.keys` gives them: row 0 decides, later rows decide between equals; -inf is no candidate.
     group : int64 (m,)
         The group of every candidate, ascending.
-    same : float
-        As `Criterion.same`.
+    same, floor : float
+        As in `Criterion`.
 
     Returns
     -------
     int64
-        One place per group that has a candidate, ascending; equal is what differs by at most ``same``.
+        One place per group that has a candidate, ascending.
     """
     places = np.flatnonzero(keys[0] > -inf)
     for key in keys:
         if not len(places):
             return places
         values, groups = key[places], group[places]
-        starts = np.flatnonzero(np.diff(groups, prepend=-1))
+        starts, lengths = runs(groups)
         best = np.maximum.reduceat(values, starts)
-        noise = same * np.maximum(1.0, np.abs(best))
-        places = places[values >= np.repeat(best - noise, np.diff(starts, append=len(values)))]
-    return places[np.flatnonzero(np.diff(group[places], prepend=-1))]
-
-
-def better(keys: Floats, than: Floats) -> Bools:
-    """Elementwise, whether keys (c, m) are strictly better than others (c, m): by more than `SAME`, in order."""
-    strictly = np.zeros(keys.shape[1], np.bool_)
-    equal = ~strictly
-    for key, other in zip(keys, than, strict=True):
-        with np.errstate(invalid="ignore"):  # -inf against -inf
-            noise = SAME * np.maximum(1.0, np.where(np.isfinite(other), np.abs(other), 1.0))
-            strictly |= equal & (key > other + noise)
-            equal &= np.abs(key - other) <= noise
-    return strictly
+        noise = same * np.maximum(floor, np.abs(best))
+        places = places[values >= np.repeat(best - noise, lengths)]
+    return places[runs(group[places])[0]]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import inf
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from splitlab._jit import Bools, Floats, Ints
@@ -42,7 +44,8 @@ def export_text(
     Notes
     -----
     With all values listed the text is exact: thresholds have as many digits as it takes to read the same number again,
-    and names and values that would not be clear stand in quotes. A missing or unseen value follows branch
+    and names and values that would not be clear stand in quotes, if they are text, and as Python writes them, if not. A
+    missing or unseen value follows branch
     ``tree_.default[node]``.
 
     Examples
@@ -136,11 +139,13 @@ def _cut(text: str, width: int = WIDTH) -> str:
     return text if len(text) <= width else f"{text[: width - 3 - tail]}...{text[-tail:]}"
 
 
-def _word(value: object, special: str = ",{}'\"\\") -> str:
-    """A value as it stands in a line: text that is empty, unprintable or holds special characters is quoted."""
-    text = str(value)
-    plain = text.isprintable() and text.strip() == text != "" and not set(text) & set(special)
-    return text if plain else repr(text)
+def _word(value: object, special: str = "[,{}()]") -> str:
+    """A value as it stands in a line: text that holds what has a meaning there is quoted, other things are not."""
+    if not isinstance(value, str):
+        text = str(value) if isinstance(value, (int, float, np.generic, pd.Interval)) else repr(value)
+        return re.sub(r"\s+", " ", text)
+    clear = value.isprintable() and value.strip() == value != ""
+    return str(value) if clear and not re.search(rf"{special}|['\"\\]|: |\.\.\.", value) else repr(str(value))
 
 
 class _Shown:
@@ -182,7 +187,7 @@ class _Shown:
     def name(self, node: int) -> str:
         """The attribute that a node splits."""
         name = self.classifier.encoding_.names[int(self.tree.feature[node])]
-        return _word(name, "<>{}'\"\\") if isinstance(name, str) else f"x[{name}]"
+        return _word(name, "[<>{}]") if isinstance(name, str) else f"x[{name}]"
 
     def condition(self, node: int, branch: int, brief: bool = False) -> str:
         """What holds for the examples of a branch: exact, or without the attribute and with texts cut."""
@@ -203,7 +208,7 @@ class _Shown:
 
     def value(self, column: int, value: object) -> str:
         """A nominal value; text is quoted where there are other things besides it, such as numbers."""
-        return repr(value) if self.mixed[column] and isinstance(value, str) else _word(value)
+        return repr(str(value)) if self.mixed[column] and isinstance(value, str) else _word(value)
 
     def label(self, node: int) -> str:
         """The class of a node."""

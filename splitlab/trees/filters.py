@@ -17,7 +17,7 @@ def independence(values: Values, m: int) -> Floats:
     p = np.ones(m)
     if not len(values.node):
         return p
-    starts, lengths = values.runs()
+    starts, lengths = values.runs
     of_class = np.add.reduceat(values.counts, starts)
     size = values.counts.sum(1)
     expected = np.repeat(of_class, lengths, axis=0) * size[:, None].astype(np.float64)
@@ -35,7 +35,7 @@ def second_most_frequent(values: Values, m: int) -> Ints:
     result = np.zeros(m, np.int64)
     size = values.counts.sum(1)
     order = np.lexsort((-size, values.node))
-    starts, lengths = values.runs()
+    starts, lengths = values.runs
     several = starts[lengths > 1]
     result[values.node[several]] = size[order][several + 1]
     return result
@@ -44,6 +44,6 @@ def second_most_frequent(values: Values, m: int) -> Ints:
 def several_values(values: Values, m: int) -> Bools:
     """Which nodes (m,) have at least two values."""
     result = np.zeros(m, np.bool_)
-    starts, lengths = values.runs()
+    starts, lengths = values.runs
     result[values.node[starts[lengths > 1]]] = True
     return result

@@ -9,6 +9,9 @@ rho_v    N_v / N, the share of branch v
 
 Every formula returns float64 (...), one value per split. Empty branches and absent classes add nothing: 0/0 is 0.
 Nothing is checked here; ``criteria`` is the public door.
+
+Values of splits that change little can be tiny. All but CCP and the gains of one's own impurities are accurate even
+then: differences of probabilities come from ``deviations``, N_vj N - N_v N_j, which are exact.
 """
 
 from __future__ import annotations
@@ -19,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
+from splitlab import impurity as kernels
 from splitlab._jit import Floats, Ints
-from splitlab.impurity import code, score
 
 # exp(D) of DCSM, and its sums, stay far inside a float up to this number of classes in the node.
 LARGEST_EXP = 500
@@ -53,33 +56,42 @@ def node(tables: Ints) -> Ints:
 def impurities(counts: Ints, impurity: str) -> Floats:
     """I of class counts (..., k), for an impurity of ``splitlab.impurity``: (...)."""
     rows = counts.reshape(-1, 1, counts.shape[-1])
-    return score(rows, np.ones((len(rows), 1), np.bool_), code(impurity)).reshape(counts.shape[:-1])
+    masks = np.ones((len(rows), 1), np.bool_)
+    return kernels.score(rows, masks, kernels.code(impurity)).reshape(counts.shape[:-1])
+
+
+def stack(tables: Ints) -> Ints:
+    """The splits in one row, as kernels take them: (m, b, k)."""
+    return np.ascontiguousarray(tables, np.int64).reshape(-1, *tables.shape[-2:])
+
+
+def deviations(tables: Ints) -> Floats:
+    """N_vj N - N_v N_j: (..., b, k)."""
+    return kernels.deviations(stack(tables)).reshape(tables.shape)
 
 
 def gain(tables: Ints, impurity: str) -> Floats:
     """(I(node) - sum_v I(branch v)) / N."""
-    each = impurities(np.concatenate([tables, node(tables)], axis=-2), impurity)
-    return np.maximum(ratio(each[..., -1] - each[..., :-1].sum(-1), tables.sum((-2, -1))), 0.0)
+    return kernels.gains(stack(tables), kernels.code(impurity)).reshape(tables.shape[:-2])
 
 
 def gain_ratio(tables: Ints) -> Floats:
     """Information gain / split information, the entropy of the shares of the branches; 0 where that is 0.
 
-    Both can be tiny, so neither is computed as a difference: the gain is sum_vj rho_v p_j (q ln q - q + 1) with
-    q = p_vj / p_j, whose terms are never negative, and ln rho is taken from 1 - rho where rho > 1/2.
+    Both can be tiny, so ln rho is taken from 1 - rho where rho > 1/2.
     """
-    of_node, total = node(tables), tables.sum((-2, -1))[..., None]
-    above = ratio(probabilities(tables), probabilities(of_node)) - 1
-    terms = shares(tables)[..., None] * probabilities(of_node) * (xlog1py(1 + above, above) - above)
+    total = tables.sum((-2, -1))[..., None]
     rho, rest = shares(tables), ratio(total - tables.sum(-1), total)
-    information = -np.where(rho > 0.5, xlog1py(rho, -rest), xlogy(rho, rho)).sum(-1)
-    return np.minimum(ratio(terms.sum((-2, -1)), information), 1.0)  # it is 1 at most, and rounding must not part ties
+    information = -np.where(rho > 0.5, xlog1py(rho, -rest), xlogy(rho, rho)).sum(-1) / np.log(2)
+    # It is 1 at most, and rounding must not part ties.
+    return np.minimum(ratio(gain(tables, "entropy"), information), 1.0)
 
 
 def twoing(tables: Ints) -> Floats:
-    """rho_L rho_R / 4 (sum_j |p_Lj - p_Rj|)^2, for two branches."""
-    rho, p = shares(tables), probabilities(tables)
-    return rho[..., 0] * rho[..., 1] / 4 * np.abs(p[..., 0, :] - p[..., 1, :]).sum(-1) ** 2
+    """rho_L rho_R / 4 (sum_j |p_Lj - p_Rj|)^2, for two branches; p_Lj - p_Rj is the deviation / (N_L N_R)."""
+    sizes, rho = tables.sum(-1, dtype=np.float64), shares(tables)
+    away = ratio(np.abs(deviations(tables)[..., 0, :]).sum(-1), sizes[..., 0] * sizes[..., 1])
+    return rho[..., 0] * rho[..., 1] / 4 * away**2
 
 
 def dcsm(tables: Ints) -> Floats:
@@ -102,9 +114,10 @@ def dcsm(tables: Ints) -> Floats:
 
 def hellinger(plus: Ints, minus: Ints) -> Floats:
     """sqrt(sum_v (sqrt(N_+v / N_+) - sqrt(N_-v / N_-))^2) over the last axis; 0 when a class is empty."""
-    n_plus, n_minus = plus.sum(-1, keepdims=True), minus.sum(-1, keepdims=True)
-    away = np.sqrt(ratio(plus, n_plus)) - np.sqrt(ratio(minus, n_minus))
-    return np.sqrt((away**2).sum(-1)) * ((n_plus > 0) & (n_minus > 0))[..., 0]
+    n_plus, n_minus = (of.sum(-1, keepdims=True, dtype=np.float64) for of in (plus, minus))
+    apart = ratio(deviations(np.stack([plus, minus], -1))[..., 0], n_plus * n_minus)
+    away = ratio(apart, np.sqrt(ratio(plus, n_plus)) + np.sqrt(ratio(minus, n_minus)))
+    return np.sqrt((away**2).sum(-1))
 
 
 def hddt(tables: Ints) -> Floats:
@@ -157,7 +170,9 @@ def ccp(tables: Ints, terms: Callable[[Floats], Floats], normalize: bool) -> Flo
 
 def distances(tables: Ints) -> Floats:
     """rho_v (1 - sum_j sqrt(p_vj p_j)): (..., b), as half a sum of squares, which cannot cancel."""
-    away = np.sqrt(probabilities(tables)) - np.sqrt(probabilities(node(tables)))
+    sizes, total = tables.sum(-1, keepdims=True), tables.sum((-2, -1), dtype=np.float64)[..., None, None]
+    apart = ratio(deviations(tables), sizes * total)
+    away = ratio(apart, np.sqrt(probabilities(tables)) + np.sqrt(probabilities(node(tables))))
     return shares(tables) * (away**2).sum(-1) / 2
 
 

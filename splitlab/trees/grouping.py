@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints
+from splitlab.contingency import show
 from splitlab.impurity import code
 from splitlab.splitters import Splitter, get, refuse_hopeless, split_batch
 from splitlab.trees.criteria import Criterion
@@ -43,6 +44,8 @@ class Grouping:
     splitter: str | Splitter
 
     def __post_init__(self) -> None:
+        if not isinstance(self.splitter, (str, Splitter)):
+            raise TypeError(f"splitter: {show(self.splitter)} is not a name; write it as text")
         if self.splitter == MULTIWAY:
             if self.criterion.binary:
                 raise ValueError(f"splitter: 'multiway' does not go with {self.criterion.name!r}, of 2 branches only")

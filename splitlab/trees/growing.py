@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from splitlab._jit import Bools, Floats, Ints
 from splitlab.trees import filters
-from splitlab.trees.criteria import Criterion, first_best
+from splitlab.trees.criteria import SAME, Criterion, first_best
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.proposals import Proposals, Values, nominal, numeric, values_of
 from splitlab.trees.tree import LEAF, Tree
@@ -30,8 +30,8 @@ Rows = NDArray[np.int32]
 
 CELLS = 1 << 22
 
-# Rounding noise of an improvement that is 0: like scikit-learn, a split without gain is made when 0 is asked for.
-NOISE = 1e-12
+# Few examples cost no more than the calls, so numeric columns are joined up to so many counts.
+BATCH = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,19 +195,31 @@ def _split_level(front: _Front, examples: Examples, growth: Growth) -> _Level:
     keys = [front.node.take(rows) for rows in front.sorted_rows]
     parts = []
     for start, stop in blocks:
-        proposals, dead = [], []
+        proposals, dead, m = [], [], stop - start
         totals = front.counts[start:stop]
-        for column, rows in enumerate(front.sorted_rows):
-            low, high = np.searchsorted(keys[column], [start, stop])
-            here = rows[low:high]
-            values = values_of(
-                keys[column][low:high] - start, examples.x[:, column].take(here), examples.y.take(here), examples.k
-            )
-            proposal, lost = _propose(values, totals, bool(examples.nominal[column]), growth)
-            proposals.append(proposal)
-            dead.append(lost)
+        ranges = [slice(*np.searchsorted(key, [start, stop])) for key in keys]
+        for columns in _batches(examples.nominal, [(here.stop - here.start + m) * examples.k for here in ranges]):
+            rows = [front.sorted_rows[c][ranges[c]] for c in columns]
+            node = np.concatenate([keys[c][ranges[c]] + (i * m - start) for i, c in enumerate(columns)])
+            x = np.concatenate([examples.x[:, c].take(here) for c, here in zip(columns, rows, strict=True)])
+            values = values_of(node, x, examples.y.take(np.concatenate(rows)), examples.k)
+            repeated = np.tile(totals, (len(columns), 1))
+            proposal, lost = _propose(values, repeated, bool(examples.nominal[columns[0]]), growth)
+            proposals += proposal.parts(len(columns))
+            dead += np.split(lost, len(columns))
         parts.append(_choose(front.depth, totals, proposals, np.array(dead), len(examples.y), growth))
     return _joined(parts, [start for start, _ in blocks])
+
+
+def _batches(nominal: Bools, cells: list[int]) -> Iterator[list[int]]:
+    """Neighbouring columns that are worked on as one: numeric ones, with about `BATCH` counts together."""
+    batch: list[int] = []
+    for column, is_nominal in enumerate(nominal):
+        if batch and (is_nominal or nominal[batch[-1]] or sum(cells[batch[0] : column + 1]) > BATCH):
+            yield batch
+            batch = []
+        batch.append(column)
+    yield batch
 
 
 def _propose(values: Values, totals: Ints, is_nominal: bool, growth: Growth) -> tuple[Proposals, Bools]:
@@ -232,10 +244,11 @@ def _choose(depth: int, counts: Ints, proposals: list[Proposals], dead: Bools, n
     feature = np.full(m, LEAF)
     threshold, improvement = np.full(m, np.nan), np.full(m, np.nan)
     n_branches, default = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    share = counts.sum(1) / n_total
+    least = growth.min_decrease * (1 - SAME) - growth.criterion.noise(counts) * share  # 0 is met without gain, too
     value_parts = []
     for column, proposal in enumerate(proposals):
-        decrease = proposal.improvement * counts.sum(1) / n_total
-        here = np.flatnonzero((chosen == column) & (decrease >= growth.min_decrease - NOISE))
+        here = np.flatnonzero((chosen == column) & (proposal.improvement * share >= least))
         feature[here] = column
         threshold[here], improvement[here] = proposal.threshold[here], proposal.improvement[here]
         n_branches[here], default[here] = proposal.n_branches[here], proposal.default[here]
@@ -264,7 +277,7 @@ def _best_columns(keys: Floats, growth: Growth) -> Ints:
     if growth.max_features is not None:
         valid = keys[0] > -inf
         keys = np.where(valid & (valid.cumsum(1) <= growth.max_features), keys, -inf)
-    best = first_best(keys.reshape(c, -1), np.repeat(np.arange(m), p), growth.criterion.same)
+    best = first_best(keys.reshape(c, -1), np.repeat(np.arange(m), p), growth.criterion.same, growth.criterion.floor)
     chosen = np.full(m, LEAF)
     chosen[best // p] = order.reshape(-1)[best]
     return chosen

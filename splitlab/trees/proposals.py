@@ -20,13 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from splitlab._jit import Bools, Floats, Ints
-from splitlab.trees.criteria import Criterion, first_best
+from splitlab.trees.criteria import Criterion, first_best, runs
 
 Group = Callable[[Ints, Floats], Ints]
 
@@ -42,10 +43,10 @@ class Values:
     value: Floats
     counts: Ints
 
+    @cached_property
     def runs(self) -> tuple[Ints, Ints]:
         """Where each node with values begins, and how many it has."""
-        starts = np.flatnonzero(np.diff(self.node, prepend=-1))
-        return starts, np.diff(starts, append=len(self.node))
+        return runs(self.node)
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,14 @@ class Proposals:
         keys = np.full((2 if criterion.tie else 1, m), -inf)
         zero, nan = np.zeros(m, np.int64), np.full(m, np.nan)
         return cls(keys, nan, nan.copy(), zero, zero.copy(), values, np.zeros(0, np.int64))
+
+    def parts(self, count: int) -> list[Proposals]:
+        """Those of so many numeric attributes that were one with the nodes of all of them."""
+        if count == 1:
+            return [self]
+        names = ("keys", "improvement", "threshold", "n_branches", "default")
+        arrays = zip(*(np.split(getattr(self, name), count, axis=-1) for name in names), strict=True)
+        return [replace(self, **dict(zip(names, each, strict=True))) for each in arrays]
 
     def enter(self, node: Ints, tables: Ints, default: Ints, criterion: Criterion, min_leaf: int) -> None:
         """Write in the splits of some nodes, (len(node), b, k) with missing values; those too small do not count."""
@@ -137,7 +146,7 @@ def numeric(values: Values, totals: Ints, criterion: Criterion, min_leaf: int) -
     found = Proposals.none(criterion, values, len(totals))
     if len(values.node) < 2:
         return found
-    starts, lengths = values.runs()
+    starts, lengths = values.runs
     here = values.node[starts]
     below = values.counts.cumsum(0)
     before = np.zeros_like(totals)
@@ -152,7 +161,7 @@ def numeric(values: Values, totals: Ints, criterion: Criterion, min_leaf: int) -
     else:
         places = boundaries(values, convex)
         keys = thresholds.judge(places, values.node[places])
-        best = places[first_best(keys, values.node[places], criterion.same)]
+        best = places[first_best(keys, values.node[places], criterion.same, criterion.floor)]
     node = values.node[best]
     found.enter(node, thresholds.tables(best, node), thresholds.default(best, node), criterion, min_leaf)
     found.threshold[node] = midpoint(values.value[best], values.value[best + 1])
@@ -171,14 +180,14 @@ class _Thresholds:
     min_leaf: int
 
     def default(self, places: Ints, node: Ints) -> Ints:
-        left = (self.below[places] - self.before[node]).sum(1)
-        return (2 * left < self.known[node].sum(1)).astype(np.int64)
+        left = (self.below.take(places, 0) - self.before.take(node, 0)).sum(1)
+        return (2 * left < self.known.take(node, 0).sum(1)).astype(np.int64)
 
     def tables(self, places: Ints, node: Ints) -> Ints:
         """(len(places), 2, k), missing values included."""
         tables = np.empty((len(places), 2, self.known.shape[1]), np.int64)
-        np.subtract(self.below[places], self.before[node], out=tables[:, 0])
-        np.subtract(self.known[node], tables[:, 0], out=tables[:, 1])
+        np.subtract(self.below.take(places, 0), self.before.take(node, 0), out=tables[:, 0])
+        np.subtract(self.known.take(node, 0), tables[:, 0], out=tables[:, 1])
         if self.missing.any():
             tables[np.arange(len(places)), self.default(places, node)] += self.missing[node]
         return tables
@@ -219,7 +228,7 @@ def nominal(
     found = Proposals.none(criterion, values, len(totals))
     if len(values.node) < 2:
         return found
-    starts, lengths = values.runs()
+    starts, lengths = values.runs
     node = values.node[starts]
     known = np.add.reduceat(values.counts, starts)
     classes = (known > 0).sum(1)

@@ -59,9 +59,9 @@ def class_order_split(tables: Ints, criterion: Criterion) -> Bools:
     order = np.argsort(tables[:, :, 0] / tables.sum(2), axis=1, kind="stable")
     left = np.take_along_axis(tables, order[:, :, None], 1).cumsum(1)[:, :-1]
     keys = criterion.keys(np.stack([left, tables.sum(1)[:, None] - left], 2))
-    best = first_best(keys.reshape(len(keys), -1), np.repeat(np.arange(g), n - 1)) % (n - 1)
+    best = first_best(keys.reshape(len(keys), -1), np.repeat(np.arange(g), n - 1), criterion.same, criterion.floor)
     masks = np.empty((g, n), np.bool_)
-    np.put_along_axis(masks, order, np.arange(n) <= best[:, None], 1)
+    np.put_along_axis(masks, order, np.arange(n) <= best[:, None] % (n - 1), 1)
     return masks
 
 
@@ -130,4 +130,4 @@ def every_set(n: int) -> Bools:
 def _best(table: Ints, masks: Bools, criterion: Criterion) -> Bools:
     left = masks.astype(np.int64) @ table
     keys = criterion.keys(np.stack([left, table.sum(0) - left], 1))
-    return masks[first_best(keys, np.zeros(len(masks), np.int64))[0]]
+    return masks[first_best(keys, np.zeros(len(masks), np.int64), criterion.same, criterion.floor)[0]]

@@ -17,7 +17,7 @@ for the generalization error (Machine Learning 2003).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import copysign, inf, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from splitlab._jit import Floats
+from splitlab.trees.parameters import between, flag, real, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +97,7 @@ def average_ranks(scores: ArrayLike, higher_is_better: bool = True) -> Floats:
     [2.0, 1.75, 2.25]
     """
     values = _table(scores)
-    return stats.rankdata(-values if higher_is_better else values, axis=1).mean(axis=0)
+    return stats.rankdata(-values if flag("higher_is_better", higher_is_better) else values, axis=1).mean(axis=0)
 
 
 def _table(scores: ArrayLike) -> Floats:
@@ -113,7 +114,7 @@ def friedman(ranks: ArrayLike, n: int) -> tuple[float, float]:
     """Friedman's chi-square and its p-value from average ranks (k,) over n data sets.
 
     It is computed as 12 N / (k (k + 1)) sum (R_j - (k + 1) / 2)^2: the same, but it does not enlarge the rounding of
-    published ranks. They must add up to k (k + 1) / 2 within 0.01 each.
+    published ranks. They must be from 1 to k and add up to k (k + 1) / 2 within 0.01 each.
 
     >>> published = [4.70, 5.55, 5.875, 5.15, 4.55, 4.925, 2.80, 2.45]
     >>> round(friedman(published, 20)[0], 2)
@@ -126,17 +127,16 @@ def friedman(ranks: ArrayLike, n: int) -> tuple[float, float]:
     _check(k, n)
     if not abs(values.sum() - k * (k + 1) / 2) <= 0.01 * k:
         raise ValueError(f"ranks: {k} average ranks must add up to {k * (k + 1) / 2:g}; got {values.sum():g}")
+    if not ((values >= 1) & (values <= k)).all():
+        raise ValueError(f"ranks: each must be from 1 to {k}; got {values[(values < 1) | (values > k)][0]:g}")
     chi_square = 12 * n / (k * (k + 1)) * float(((values - (k + 1) / 2) ** 2).sum())
     return chi_square, float(stats.chi2.sf(chi_square, k - 1))
 
 
 def _check(k: int, n: int, alpha: float = 0.05) -> None:
-    if not k >= 2:
-        raise ValueError(f"k: must be at least 2 methods; got {k}")
-    if not n >= 2:
-        raise ValueError(f"n: must be at least 2 data sets; got {n}")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha: must be above 0 and below 1; got {alpha}")
+    whole("k", k, 2, "methods")
+    whole("n", n, 2, "data sets")
+    between("alpha", alpha, 0, 1)
 
 
 def iman_davenport(chi_square: float, k: int, n: int) -> tuple[float, float]:
@@ -146,7 +146,8 @@ def iman_davenport(chi_square: float, k: int, n: int) -> tuple[float, float]:
     6.52
     """
     _check(k, n)
-    if not 0 <= chi_square <= n * (k - 1) * (1 + 1e-9):
+    chi_square = real("chi_square", chi_square)
+    if not chi_square <= n * (k - 1) * (1 + 1e-9):
         raise ValueError(f"chi_square: must be from 0 to n (k - 1) = {n * (k - 1)}; got {chi_square}")
     rest = n * (k - 1) - chi_square
     f = (n - 1) * chi_square / rest if rest > 1e-9 * n * k else inf  # all data sets rank the methods alike
@@ -202,6 +203,8 @@ def compare(
     titles = [str(name) for name in (given if given is not None else range(k))]
     if len(titles) != k:
         raise ValueError(f"names: {k} methods need as many names; got {len(titles)}")
+    if len(set(titles)) < k:
+        raise ValueError(f"names: {next(t for t in titles if titles.count(t) > 1)!r} names several methods")
     ranks = average_ranks(values, higher_is_better)
     chi_square, chi_square_p = friedman(ranks, n)
     f, f_p = iman_davenport(chi_square, k, n)
@@ -226,22 +229,24 @@ def corrected_t_test(first: ArrayLike, second: ArrayLike, folds: int) -> TTest:
     >>> [round(float(x), 4) for x in corrected_t_test([0.81, 0.80, 0.84], [0.80, 0.80, 0.81], folds=3)]
     [0.9562, 0.2199, 2.0]
     """
-    if folds < 2:
-        raise ValueError(f"folds: must be at least 2; got {folds}")
-    return _t_test(first, second, 1 / (folds - 1))
+    return _t_test(first, second, 1 / (whole("folds", folds, 2) - 1))
 
 
 def _t_test(first: ArrayLike, second: ArrayLike, overlap: float) -> TTest:
     a, b = _pair(first, second)
-    difference = a - b
+    with np.errstate(over="ignore"):
+        difference = a - b
+    if not np.isfinite(difference).all():
+        difference = a / 2 - b / 2
     if len(difference) < 2:
         raise ValueError("a t-test needs at least 2 results of each method")
+    largest = float(np.abs(difference).max())
+    if largest > 0:
+        difference = difference / largest  # squares of huge or tiny differences fit no float
     mean, degrees = float(difference.mean()), len(difference) - 1
     error = float(difference.std(ddof=1)) * sqrt(1 / len(difference) + overlap)
-    if error <= 1e-15 * float(np.abs(difference).max()):  # no variation: equal, or different beyond doubt
-        statistic = 0.0 if mean == 0 else inf if mean > 0 else -inf
-    else:
-        statistic = mean / error
+    beyond_doubt = copysign(inf, mean) if mean else 0.0
+    statistic = mean / error if error > 1e-15 else beyond_doubt  # without variation they are equal or surely different
     return TTest(statistic, float(stats.t.sf(statistic, degrees)), degrees)
 
 
@@ -261,14 +266,13 @@ def win_tie_loss(first: ArrayLike, second: ArrayLike, margin: float = 0.0) -> Wi
     WinTieLoss(wins=1, ties=1, losses=1)
     """
     a, b = _pair(first, second)
-    if not margin >= 0:
-        raise ValueError(f"margin: must be at least 0; got {margin}")
+    margin = real("margin", margin)
     wins, losses = int((a - b > margin).sum()), int((b - a > margin).sum())
     return WinTieLoss(wins, len(a) - wins - losses, losses)
 
 
 def significant_win_tie_loss(p_values: ArrayLike, alpha: float = 0.05) -> WinTieLoss:
-    """On how many data sets one-tailed tests say better (p <= alpha), neither, worse (p >= 1 - alpha).
+    """On how many data sets one-tailed tests say better (p <= alpha < 1/2), neither, worse (p >= 1 - alpha).
 
     >>> significant_win_tie_loss([0.01, 0.5, 0.97, 0.95])
     WinTieLoss(wins=1, ties=1, losses=2)
@@ -276,6 +280,7 @@ def significant_win_tie_loss(p_values: ArrayLike, alpha: float = 0.05) -> WinTie
     p: NDArray[np.float64] = np.asarray(p_values, dtype=np.float64)
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError("p_values: must be from 0 to 1")
+    between("alpha", alpha, 0, 0.5)
     wins, losses = int((p <= alpha).sum()), int((p >= 1 - alpha).sum())
     return WinTieLoss(wins, len(p) - wins - losses, losses)
 
