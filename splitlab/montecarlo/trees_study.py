@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from splitlab.montecarlo.config import ConfigError
 from splitlab.montecarlo.folder import CONFIG, earlier_sessions, locked, make_way, write_config, write_manifest
+from splitlab.montecarlo.places import check_cells
 from splitlab.montecarlo.progress import shown, tell
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.results import Results
@@ -81,6 +82,7 @@ def run_trees(
     folder = Path(out)
     make_way(folder, experiment, fresh, lambda text: tell(text, say))
     with locked(folder):
+        check_cells(folder, (one.cell.label for one in sets))
         described = Path(experiment.catalogue).read_text(encoding="utf-8")
         write_atomically(folder / CATALOGUE, described)  # the folder then stands by itself, but for the data
         earlier = earlier_sessions(folder, lambda text: tell(text, say))
