@@ -297,6 +297,32 @@ def test_what_a_killed_run_was_writing_is_removed(out: Path, tmp_path: Path) -> 
     assert contents(out) == before
 
 
+class Failing(io.StringIO):
+    """A terminal, or a file, on a disk that is full."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.isatty = lambda: terminal  # type: ignore[method-assign]
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_progress_that_cannot_be_shown_ends_no_run(terminal: bool, out: Path, tmp_path: Path) -> None:
+    splitlab.run(written(tmp_path, SMALL), out=tmp_path / "again", say=Failing(terminal))
+    assert contents(tmp_path / "again") == contents(out)
+
+
+def test_a_full_standard_error_ends_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Failing(terminal=False))
+    assert cli.main(["run", str(written(tmp_path, SMALL)), "--out", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / "win_percentage.csv").exists()
+
+
 # Two at a time
 
 
