@@ -441,7 +441,7 @@ def test_damaged_times_are_named(tmp_path: Path) -> None:
         load_results(tmp_path / "out")
     times.write_text(whole)
     (tmp_path / "out" / "config.yaml").write_bytes(b"")
-    with pytest.raises(ValueError, match=r"config\.yaml: is damaged.*--fresh"):
+    with pytest.raises(ValueError, match=r"config\.yaml: is lost or damaged.*--fresh"):
         splitlab.run({**config, "grid": grid, "repeats": 2, "baseline": "lca"}, out=tmp_path / "out")
 
 

@@ -148,12 +148,13 @@ def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[s
         raise ConfigError(f"{folder}: holds a summary only, which a run would replace; choose another --out")
     try:
         stored = stored_experiment(folder)
-    except ConfigError:
+    except ConfigError as error:
+        lost = _what_is_lost(folder, error)
         if not has_blocks:
-            raise ConfigError(f"{folder / CONFIG}: is damaged, or was edited; {ANEW}") from None
+            raise ConfigError(f"{lost}; {ANEW}") from None
         wanted = _identity(experiment)
         _refuse_difference(folder, {**wanted, **_identity_of_blocks(folder, experiment)}, wanted)
-        remark(f"{folder / CONFIG}: is lost or damaged; it is written anew, and the blocks are kept")
+        remark(f"{lost}; it is written anew, and the blocks are kept")
         return
     _refuse_difference(folder, {"kind": stored.kind}, {"kind": experiment.kind})
     _refuse_difference(folder, {**_identity(experiment), **_identity(stored)}, _identity(experiment))
@@ -162,6 +163,14 @@ def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[s
             _refuse_difference(folder, *({f"the seed of trial {trial}": seed} for seed in seeds))
     if not experiment.keep_runs:
         _refuse_fewer(folder, dict(stored.cells), experiment)
+
+
+def _what_is_lost(folder: Path, error: ConfigError) -> str:
+    """Why a folder's config cannot be read: it is damaged, or it is whole and what it names is not to be had."""
+    with suppress(ConfigError, OSError):
+        check_seal(folder / CONFIG)
+        return str(error)
+    return f"{folder / CONFIG}: is lost or damaged"
 
 
 def _refuse_fewer(folder: Path, before: Mapping[Cell, int], experiment: Experiment) -> None:

@@ -25,6 +25,7 @@ from splitlab.montecarlo.trees_config import CATALOGUE, TreesExperiment
 from splitlab.montecarlo.trees_runner import (
     NUMBERS,
     Loaded,
+    changed_data,
     columns_on,
     load_all,
     missing_parts,
@@ -82,6 +83,8 @@ def run_trees(
     folder = Path(out)
     make_way(folder, experiment, fresh, lambda text: tell(text, say))
     with locked(folder):
+        for line in changed_data(folder, sets):
+            tell(f"{line}; they are computed again", say)
         check_cells(folder, (one.cell.label for one in sets))
         described = Path(experiment.catalogue).read_text(encoding="utf-8")
         write_atomically(folder / CATALOGUE, described)  # the folder then stands by itself, but for the data
@@ -123,7 +126,10 @@ def _gathered(experiment: TreesExperiment, sets: list[Loaded], store: Store) -> 
 def load_trees(experiment: TreesExperiment, folder: Path, warn: Callable[[str], None]) -> TreesResults:
     """The trees whose results are stored; ConfigError if some are missing. The data sets must be there, too."""
     try:
-        return _gathered(experiment, load_all(experiment), tree_store(folder, experiment, warn))
+        sets = load_all(experiment)
+        for line in changed_data(folder, sets):
+            warn(line)
+        return _gathered(experiment, sets, tree_store(folder, experiment, warn))
     except ValueError as error:
         raise ConfigError(f"{folder}: {error}; `splitlab run {folder}/{CONFIG} --out {folder}` computes them") from None
 

@@ -31,6 +31,7 @@ from splitlab.montecarlo.trees_config import TreesExperiment
 from splitlab.montecarlo.trees_runner import (
     NUMBERS,
     DataCell,
+    changed_data,
     columns_on,
     load_all,
     missing_parts,
@@ -240,6 +241,8 @@ class _Trees:
         self.experiment = experiment
         self.stored: FolderStore | SumsStore = tree_store(folder, experiment, warn)
         self._sets = load_all(experiment)
+        for line in changed_data(folder, self._sets):
+            warn(line)
         self._columns = {one.cell: tuple(columns_on(experiment, one)) for one in self._sets}
 
     def count(self) -> int:
