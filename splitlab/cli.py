@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 from splitlab import cli_trees
 from splitlab.options import DIFFERS, DONE, INTERRUPTED, WRONG_INPUT, Parser, add_run_options, parser, whole
 
+# What libraries say, besides MemoryError, when they get no memory; the last is joblib's, of threads that did not start.
+STARVED = ("annot allocate memory", "failed to map segment", "can't start new thread", "'DummyProcess' object has no")
 RESULTS = Path("results")
 COMMITTED = "reference"  # the folder there that a run must not write into, and that `make clean` spares
 
@@ -302,10 +304,21 @@ def guarded(prog: str, action: object, *arguments: object) -> int:
     except Exception as error:
         if os.environ.get("SPLITLAB_DEBUG"):
             raise
-        _say(
-            f"{prog}: internal error: {type(error).__name__}: {error} (SPLITLAB_DEBUG=1 shows where; please report it)"
-        )
+        what = f"{type(error).__name__}: {error}"
+        if _starved(error):
+            _say(f"{prog}: error: out of memory ({what}); what is finished is kept, and fewer --jobs need less")
+        else:
+            _say(f"{prog}: internal error: {what} (SPLITLAB_DEBUG=1 shows where; please report it)")
     return WRONG_INPUT
+
+
+def _starved(error: BaseException | None) -> bool:
+    """Whether an error comes of too little memory, as far as its own words, or those of its causes, tell."""
+    while error:
+        if isinstance(error, MemoryError) or any(words in str(error) for words in STARVED):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _say(line: str) -> None:
