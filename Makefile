@@ -72,7 +72,7 @@ run: $(READY)  ## your own experiment: make run CONFIG=my.yaml
 	@$(PY) -m splitlab.cli run "$(CONFIG)" $(OPTIONS)
 
 reference: $(READY)  ## copy the summaries of finished runs to results/reference, and show them in the README
-	@$(PY) -m scripts.reference $(addprefix results/,table1 table2 table1_corrected table2_corrected replay excess optimality table3 figures)
+	@$(PY) -m scripts.reference $(addprefix results/,table1 table2 table1_corrected table2_corrected replay excess optimality table3 figures) $(wildcard results/table4 results/table4_corrected)
 	@$(PY) -m scripts.readme
 
 test: $(READY)  ## all tests but the long statistical ones, in two processes

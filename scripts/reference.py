@@ -3,7 +3,8 @@
 Usage: python -m scripts.reference results/table1 [results/... ...]
 
 Refuses runs of an unclean checkout: a reference must be reproducible from a commit. Of experiments with runs, the
-wins of every block are kept too: integers by which any block can be checked by itself. Figures are copied as png.
+wins of every block are kept too: integers by which any block can be checked by itself. Figures are copied as png; of
+studies of trees the means and tests are kept, and the diagrams of ranks.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.study import load_results
+from splitlab.montecarlo.trees_study import TREES
 
 REFERENCE = Path(__file__).parents[1] / "results" / "reference"
 ALWAYS = ("config.yaml", "manifest.json")
@@ -27,6 +29,9 @@ SOMETIMES = (
     "tail.csv",
     "optimality.csv",
     "timing.csv",
+    "means.csv",
+    "tests.csv",
+    "survival.csv",
 )
 
 
@@ -38,18 +43,19 @@ def copy(folder: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for name in (*ALWAYS, *(n for n in SOMETIMES if (folder / n).is_file())):
         shutil.copyfile(folder / name, target / name)
-    results = load_results(folder)
-    if results.timing is None:
+    if (folder / TREES).is_file():
+        copy_figures(folder / "figures", f"{folder.name}_")
+    elif (results := load_results(folder)).timing is None:
         write_atomically(target / "block_wins.csv", results.block_wins().to_csv(index=False, lineterminator="\n"))
     print(f"{folder} -> {target}")
 
 
-def copy_figures(folder: Path) -> None:
-    """Copy the png figures."""
+def copy_figures(folder: Path, prefix: str = "") -> None:
+    """Copy the png figures, and give their names a prefix."""
     target = REFERENCE / "figures"
     target.mkdir(parents=True, exist_ok=True)
     for path in sorted(folder.glob("*.png")):
-        shutil.copyfile(path, target / path.name)
+        shutil.copyfile(path, target / f"{prefix}{path.name}")
 
 
 if __name__ == "__main__":

@@ -62,8 +62,6 @@ def report_command(args: argparse.Namespace) -> int:
 
     results = load_results(args.dir, sys.stderr)
     verdict = _write_and_print(results, args.dir)
-    if results.trees is not None:  # its diagrams are written with its tables
-        return DONE
     write_document(results, args.dir, verdict)
     _say(f"figures in {args.dir / 'figures'}, one page in {args.dir / 'report.html'}")
     return DONE

@@ -45,6 +45,8 @@ class TreesExperiment(Experiment):
         Repetitions of cross-validation.
     seeds : tuple of int
         One per trial, and perhaps more.
+    timed_trees : int
+        How many trees of each kind are grown once more, one after the other, to take their time; 0: none.
     """
 
     datasets: tuple[str, ...] = ()
@@ -58,6 +60,7 @@ class TreesExperiment(Experiment):
     seeds: tuple[int, ...] = SEEDS
     where_unserved: Literal["stop", "leave_out"] = "stop"
     table_milliseconds: int = 30_000
+    timed_trees: int = 0
 
     def protocol(self) -> dict[str, Any]:
         """What decides the trees, besides data, impurity, splitter and the seed of the trial."""
@@ -73,7 +76,7 @@ class TreesExperiment(Experiment):
         }
         values |= {key: f"[{', '.join(names)}]" for key, names in lists.items()}
         values |= self.protocol() | {"seeds": list(self.seeds), "trials": self.trials}
-        values |= {key: getattr(self, key) for key in ("where_unserved", "table_milliseconds")}
+        values |= {key: getattr(self, key) for key in ("where_unserved", "table_milliseconds", "timed_trees")}
         return "".join(f"{key}: {value}\n" for key, value in values.items())
 
 
@@ -96,6 +99,7 @@ class TreesConfig(CommonConfig):
 
     where_unserved: Literal["stop", "leave_out"] = "stop"
     table_milliseconds: Annotated[int, whole(1, 30_000)] = 30_000
+    timed_trees: Annotated[int, whole(0, 1000)] = 0
 
     def resolve(self, source: Source, path: Path | None) -> TreesExperiment:
         """The experiment, with its catalogue located beside the config file."""
@@ -120,6 +124,7 @@ class TreesConfig(CommonConfig):
             trials=self.trials,
             where_unserved=self.where_unserved,
             table_milliseconds=self.table_milliseconds,
+            timed_trees=self.timed_trees,
             **{key: getattr(self, key) for key in ("arithmetic", "max_depth", "max_p", "min_second", "folds")},
         )
         self._check_datasets(experiment, source)

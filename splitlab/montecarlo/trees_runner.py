@@ -41,8 +41,8 @@ GROWERS = tuple(
     for name in ("criteria", "datasets", "filters", "folds", "formulas", "growing", "grouping", "proposals", "tree")
 )
 PUBLISHED = (
-    "trees/as_published.py", "splitters/published_trees.py", "splitters/python_sets.py", "splitters/principal.py",
-    "splitters/sweep.py",
+    "trees/as_published.py", "splitters/published_*.py", "splitters/python_sets.py", "splitters/principal.py",
+    "splitters/sweep.py", "splitters/lane*.py",
 )  # fmt: skip
 
 

@@ -34,6 +34,7 @@ from splitlab.montecarlo.trees_runner import (
     tree_store,
     work_of,
 )
+from splitlab.montecarlo.trees_timing import TIMES, fits, time_trees
 
 TREES = "trees.csv"
 
@@ -48,6 +49,8 @@ class TreesResults(Results):
     trees : pandas.DataFrame
         One row per data set, impurity, splitter, trial and fold (counted from 1): test examples classified right and
         in all, nodes and depth of the tree, test examples that met an unseen value.
+    tree_times : pandas.DataFrame or None
+        One row per data set, impurity and splitter: mean seconds of processor time per tree, where they were taken.
     """
 
     experiment: TreesExperiment
@@ -56,6 +59,7 @@ class TreesResults(Results):
     def __init__(self, experiment: TreesExperiment, trees: pd.DataFrame) -> None:
         super().__init__(experiment, MemoryStore(), Summary())
         self.trees = trees
+        self.tree_times: pd.DataFrame | None = None
 
     def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:
         """Trees keep no impurities: ValueError."""
@@ -79,7 +83,9 @@ def run_trees(
     if out is None:
         store: Store = MemoryStore()
         _grow_missing(experiment, sets, store, jobs, say)
-        return _gathered(experiment, sets, store)
+        results = _gathered(experiment, sets, store)
+        results.tree_times = time_trees(experiment, sets) if experiment.timed_trees else None
+        return results
     folder = Path(out)
     make_way(folder, experiment, fresh, lambda text: tell(text, say))
     with locked(folder):
@@ -99,7 +105,27 @@ def run_trees(
         session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": wall}
         write_manifest(folder, _manifest(experiment, sets, session), earlier, {TREES: trees, CATALOGUE: described})
         write_atomically(folder / TREES, trees)
+        if experiment.timed_trees:
+            results.tree_times = _times(experiment, sets, folder, computed > 0, say)
     return results
+
+
+def _times(
+    experiment: TreesExperiment, sets: list[Loaded], folder: Path, anew: bool, say: TextIO | None
+) -> pd.DataFrame:
+    """The times in the folder, or new ones if there are none or others, or trees were grown."""
+    kept = _stored_times(folder)
+    if kept is not None and not anew and fits(kept, experiment, sets):
+        return kept
+    tell("taking the time of single trees", say)
+    times = time_trees(experiment, sets)
+    write_atomically(folder / TIMES, times.to_csv(index=False, lineterminator="\n"))
+    return times
+
+
+def _stored_times(folder: Path) -> pd.DataFrame | None:
+    path = folder / TIMES
+    return pd.read_csv(path) if path.is_file() else None
 
 
 def _grow_missing(experiment: TreesExperiment, sets: list[Loaded], store: Store, jobs: int, say: TextIO | None) -> int:
@@ -129,7 +155,9 @@ def load_trees(experiment: TreesExperiment, folder: Path, warn: Callable[[str], 
         sets = load_all(experiment)
         for line in changed_data(folder, sets):
             warn(line)
-        return _gathered(experiment, sets, tree_store(folder, experiment, warn))
+        results = _gathered(experiment, sets, tree_store(folder, experiment, warn))
+        results.tree_times = _stored_times(folder) if experiment.timed_trees else None
+        return results
     except ValueError as error:
         raise ConfigError(f"{folder}: {error}; `splitlab run {folder}/{CONFIG} --out {folder}` computes them") from None
 

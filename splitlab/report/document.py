@@ -7,7 +7,8 @@ from pathlib import Path
 from splitlab.montecarlo.seal import read_manifest
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.study import Results
-from splitlab.report import page
+from splitlab.montecarlo.trees_study import TreesResults
+from splitlab.report import page, trees_page
 from splitlab.report.compare import Verdict
 from splitlab.report.figures import figures_of, save
 from splitlab.report.optimality_table import optimality_tables
@@ -20,6 +21,8 @@ def section(
 ) -> page.Section:
     """The section of an experiment of any kind."""
     manifest = read_manifest(folder)
+    if isinstance(results, TreesResults):
+        return trees_page.section(results, manifest, *notes, title=title)
     if results.experiment.kind == "splits":
         return page.experiment_section(results, verdict, plots, manifest, notes, title=title)
     tables = timing_tables(results) if results.optimality is None else optimality_tables(results)
@@ -30,7 +33,7 @@ def section(
 
 def write_document(results: Results, folder: Path, verdict: Verdict) -> None:
     """Write FOLDER/figures (png, svg, data, captions) and FOLDER/report.html."""
-    plots = figures_of(results)
+    plots = [] if results.trees is not None else figures_of(results)  # diagrams of trees come with their tables
     for plot in plots:
         save(plot, folder / "figures")
     name = results.experiment.name

@@ -129,5 +129,6 @@ def _difference(first: Tree, a: int, second: Tree, b: int) -> str:
     if np.isnan(gains).any():
         return "only one of them splits there"
     away = abs(gains[0] - gains[1])
-    kind = "a tie: the last bit or the order of a set decides" if away < 1e-9 else "not a tie: they search otherwise"
+    tie, other = "a tie: the last bit or the order of a set decides", "no tie of gains: values are ordered otherwise"
+    kind = tie if away < 1e-9 else other
     return f"gains {gains[1]:.15g} (published) and {gains[0]:.15g} (tolerant): {kind}"

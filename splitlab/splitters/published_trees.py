@@ -1,10 +1,8 @@
 """The splitters of the published decision-tree study, to the last bit.
 
 The study's program, plain Python, compares impurities as floats, without a tolerance: of splits that are equally good
-the one wins whose sum happens to round lowest. Table 4 can be replayed only with the same sums, in the same order:
-
-- a side with counts c_0, c_1, ... of m examples: 1.0 - (c_0/m)^2 - (c_1/m)^2 - ..., or 0.0 - (c_0/m) log2(c_0/m) - ...;
-- a split: (m_L g_L + m_R g_R) / N for Gini in LCA and HcC, (m_L/N) g_L + (m_R/N) g_R in the others.
+the one wins whose sum happens to round lowest. Table 4 can be replayed only with the same sums, in
+the same order: those of ``published_sums``.
 
 Notation and order, as in ``hypercube`` and ``principal`` but for these differences:
 
@@ -18,7 +16,7 @@ Notation and order, as in ``hypercube`` and ``principal`` but for these differen
 - values are known by their numbers in the file, int64 (b, n), ascending, and equal shares go by the order in which a
   set of these is walked (``python_sets``). Classes too are walked in such an order, which is taken to be ascending.
 
-HcC looks at every split in a fast formula first, and compares by the sums above only what comes within NEAR of the
+HcC looks at every split in a fast formula first, and compares by these sums only what comes within NEAR of the
 least value so far. Rows are kept as lists of their nonzero counts: most values of a large attribute have few.
 
 Guarantee and cost as for the splitters without these habits. Source: the program that Laber, Molinaro and Pereira
@@ -27,58 +25,16 @@ published with the paper (ICML 2018, section 5), and its results.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import GINI, lookup_table, xlog2x
-from splitlab.splitters.principal import scatter
+from splitlab.splitters.published_sums import BITS, NEAR, PRODUCTS, SHARES, move, promising, split_value
 from splitlab.splitters.python_sets import copied, set_of, set_order, walk, without
 from splitlab.splitters.sweep import margins, mark, sort_rows, sort_scores
 
-# Which sums: Gini as in LCA and HcC, Gini as in the others, entropy.
-PRODUCTS, SHARES, BITS = 0, 1, 2
-
-# Values of the fast formula this far apart, as a share of N, are different in any arithmetic.
-NEAR = 1e-10
-
 # numpy's allclose
 RELATIVE, ABSOLUTE = 1e-5, 1e-8
-
-
-@kernel
-def side(counts: Ints, size: int, sums: int) -> float:
-    """Gini or entropy of one side, class by class; an empty side counts as 1, or 0 bits."""
-    result = 0.0 if sums == BITS else 1.0
-    for c in counts:
-        if c > 0:
-            share = c / size
-            result -= share * math.log2(share) if sums == BITS else share * share
-    return result
-
-
-@kernel
-def split_value(left: Ints, right: Ints, n_left: int, n_total: int, sums: int) -> float:
-    """The weighted impurity of a split."""
-    n_right = n_total - n_left
-    a, b = side(left, n_left, sums), side(right, n_right, sums)
-    if sums == PRODUCTS:
-        return (n_left * a + n_right * b) / n_total
-    return (n_left / n_total) * a + (n_right / n_total) * b
-
-
-@kernel
-def split_values(tables: Ints, sums: int) -> Floats:
-    """The same for tables of one or two branches: int64 (g, b, k) -> float64 (g,)."""
-    g, b, k = tables.shape
-    values = np.empty(g)
-    none = np.zeros(k, np.int64)
-    for t in range(g):
-        n_left = tables[t, 0].sum()
-        right = tables[t, 1] if b > 1 else none
-        values[t] = split_value(tables[t, 0], right, n_left, n_left + right.sum(), sums)
-    return values
 
 
 @kernel
@@ -262,47 +218,48 @@ def merge_close(table: Ints, sizes: Ints, order: Ints, spare: Ints, group: Ints)
 
 
 @kernel
-def move(table: Ints, row: int, sign: int, left: Ints, right: Ints) -> int:
-    """Move a row to the left (sign 1) or back (-1); by how much the left side grows."""
-    size = 0
-    for i in range(left.size):
-        count = sign * table[row, i]
-        left[i] += count
-        right[i] -= count
-        size += count
-    return size
-
-
-@kernel
-def best_exchange(table: Ints, order: Ints, totals: Ints, n_total: int, sums: int) -> tuple[int, bool]:
+def best_exchange(table: Ints, order: Ints, totals: Ints, n_total: int, kind: int, lookup: Floats) -> tuple[int, bool]:
     """The best prefix of ``order``, or prefix with the rows next to its end exchanged: (cut, exchanged).
 
     The empty prefix, cut -1, comes first; then for each further one the prefix itself and its exchange.
     """
     left, right = np.zeros(totals.size, np.int64), totals.copy()
-    n_left, cut, exchanged = 0, -1, False
-    best = split_value(left, right, n_left, n_total, sums)
+    n_left, cut, exchanged, sums = 0, -1, False, SHARES if kind == GINI else BITS
+    least, best = np.inf, split_value(left, right, n_left, n_total, sums)
     for j in range(order.size - 1):
         n_left += move(table, order[j], 1, left, right)
-        value = split_value(left, right, n_left, n_total, sums)
-        if value < best:
-            best, cut, exchanged = value, j, False
+        worth, least = promising(left, totals, n_left, n_total, kind, lookup, least)
+        if worth:
+            value = split_value(left, right, n_left, n_total, sums)
+            if value < best:
+                best, cut, exchanged = value, j, False
         n_swapped = n_left + move(table, order[j], -1, left, right) + move(table, order[j + 1], 1, left, right)
-        value = split_value(left, right, n_swapped, n_total, sums)
-        if value < best:
-            best, cut, exchanged = value, j, True
+        worth, least = promising(left, totals, n_swapped, n_total, kind, lookup, least)
+        if worth:
+            value = split_value(left, right, n_swapped, n_total, sums)
+            if value < best:
+                best, cut, exchanged = value, j, True
         move(table, order[j + 1], -1, left, right)
         move(table, order[j], 1, left, right)
     return cut, exchanged
 
 
 @kernel
-def raw_scores(merged: Ints, vectors: Floats) -> Floats:
-    """v . A[a] for the last of ``vectors``, class by class: (m,)."""
+def count_scores(merged: Ints, probabilities: Floats, totals: Ints, n_total: int) -> Floats:
+    """v . A[a] along the principal component v: (m,).
+
+    The matrix by the library calls of the program, since the sign of v, and which scores are equal, go by their
+    rounding; the scores class by class, which of all the ways to sum them gives most of its trees.
+    """
+    away = probabilities - totals / n_total
+    weighted = away * merged.sum(1).reshape(-1, 1)
+    matrix = (1 / (n_total - 1)) * np.dot(weighted.T, away)
+    values, vectors = np.linalg.eigh(matrix)
+    v = vectors[:, np.argmax(values * values)]
     scores = np.zeros(merged.shape[0])
     for a in range(scores.size):
-        for i in range(merged.shape[1]):
-            scores[a] += vectors[i, -1] * merged[a, i]
+        for i in range(v.size):
+            scores[a] += v[i] * merged[a, i]
     return scores
 
 
@@ -313,6 +270,7 @@ def pc_ext_counts(tables: Ints, values: Ints, kind: int, masks: Bools) -> None:
     order, spare, group = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     chosen = np.empty(n, np.bool_)
     sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
+    lookup = lookup_table(tables, kind)
     for t in range(b):
         n_total = margins(tables[t], sizes, totals)
         merged, probabilities = merge_close(tables[t], sizes, order, spare, group)
@@ -320,11 +278,9 @@ def pc_ext_counts(tables: Ints, values: Ints, kind: int, masks: Bools) -> None:
         masks[t] = False
         if m == 1:
             continue
-        # As LAPACK gives it: the rows whose scores are equal but for rounding go by that, and so does the sign.
-        _, vectors = np.linalg.eigh(scatter(merged, probabilities, totals, n_total) / (n_total - 1))
-        scores = raw_scores(merged, vectors)
+        scores = count_scores(merged, probabilities, totals, n_total)
         sort_scores(scores, order[:m], spare[:m])
-        cut, exchanged = best_exchange(merged, order[:m], totals, n_total, SHARES if kind == GINI else BITS)
+        cut, exchanged = best_exchange(merged, order[:m], totals, n_total, kind, lookup)
         mark(order[:m], cut, exchanged, chosen[:m])
         for v in range(n):
             masks[t, v] = chosen[group[v]]
@@ -336,7 +292,7 @@ def sliq_ext_prefix(tables: Ints, values: Ints, kind: int, masks: Bools) -> None
     b, n, k = tables.shape
     sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
     right, order = np.empty(k, np.int64), np.empty(n, np.int64)
-    sums = SHARES if kind == GINI else BITS
+    sums, lookup = SHARES if kind == GINI else BITS, lookup_table(tables, kind)
     for t in range(b):
         n_total = margins(tables[t], sizes, totals)
         left = totals.copy()
@@ -347,12 +303,16 @@ def sliq_ext_prefix(tables: Ints, values: Ints, kind: int, masks: Bools) -> None
         while m > 0:
             # The m values in slots are on the left, with the counts left; the others are on the right.
             walk(slots, order)
-            least, moved = np.inf, 0
+            fast, least, moved = np.inf, np.inf, 0
             for j in range(m):
                 n_left -= move(tables[t], np.searchsorted(values[t], order[j]), 1, right, left)
-                value = split_value(left, right, n_left, n_total, sums)
-                if value < least:
-                    least, moved = value, j + 1
+                worth = n_left == 0
+                if n_left > 0:
+                    worth, fast = promising(left, totals, n_left, n_total, kind, lookup, fast)
+                if worth:
+                    value = split_value(left, right, n_left, n_total, sums)
+                    if value < least:
+                        least, moved = value, j + 1
             for j in range(moved, m):
                 n_left -= move(tables[t], np.searchsorted(values[t], order[j]), -1, right, left)
             for j in range(moved):

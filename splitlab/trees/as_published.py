@@ -1,7 +1,7 @@
 """The arithmetic of the published decision-tree study, for growing trees by it.
 
 Its program takes the attribute, the threshold and the grouping whose weighted impurity is the lowest float, the first
-of equal ones; see ``splitlab.splitters.published_trees`` for the sums.
+of equal ones; see ``splitlab.splitters.published_sums`` for the sums.
 """
 
 from __future__ import annotations
@@ -13,29 +13,37 @@ from math import inf
 import numpy as np
 
 from splitlab._jit import Floats, Ints
-from splitlab.impurity import code
+from splitlab.impurity import ENTROPY, GINI, code, lookup_table
 from splitlab.splitters import Splitter, get
 from splitlab.trees.criteria import Criterion
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.protocol import IMPURITIES
 
-KERNELS = "splitlab.splitters.published_trees"
+KERNELS = "splitlab.splitters.published_"
 SOURCE = "Laber, Molinaro, Pereira (ICML 2018), section 5: the published program"
 
 # The splitters that the program has: kernel, options, and whether Gini is summed by products (see the kernels' file).
 SPLITTERS = {
-    "lca": ("along_classes", (False,), True),
-    "hcc": ("along_classes", (True,), True),
-    "pc_ext_counts": ("pc_ext_counts", (), False),
-    "sliq_ext_prefix": ("sliq_ext_prefix", (), False),
+    "lca": ("trees:along_classes", (False,), True),
+    "hcc": ("lanes:hcc", (), True),
+    "pc_ext_counts": ("trees:pc_ext_counts", (), False),
+    "sliq_ext_prefix": ("trees:sliq_ext_prefix", (), False),
 }
 
 
 def weighted(tables: Ints, sums: int) -> Floats:
     """The weighted impurity of splits (..., b, k) by the program's sums; b is 1 or 2."""
-    from splitlab.splitters.published_trees import split_values
+    from splitlab.splitters.published_sums import split_values
 
     return split_values(tables.reshape(-1, *tables.shape[-2:]), sums).reshape(tables.shape[:-2])
+
+
+def cuts(counts: Ints, starts: Ints, sums: int) -> Ints:
+    """The first of the best thresholds of each node; see ``first_least_cuts``."""
+    from splitlab.splitters.published_sums import BITS, first_least_cuts
+
+    nodes = np.add.reduceat(counts, starts)[:, None]
+    return first_least_cuts(counts, starts, sums, lookup_table(nodes, ENTROPY if sums == BITS else GINI))
 
 
 def splitter(name: str) -> Splitter:
@@ -43,12 +51,12 @@ def splitter(name: str) -> Splitter:
     if name not in SPLITTERS:
         raise ValueError(f"splitter: {name!r} is not in the published program, which has {', '.join(SPLITTERS)}")
     kernel, options, _ = SPLITTERS[name]
-    return replace(get(name), kernel_path=f"{KERNELS}:{kernel}", options=options)
+    return replace(get(name), kernel_path=KERNELS + kernel, options=options)
 
 
 def criterion(impurity: str, name: str) -> Criterion:
     """The weighted impurity as the program computes it for the splitter of that name."""
-    from splitlab.splitters.published_trees import BITS, PRODUCTS, SHARES
+    from splitlab.splitters.published_sums import BITS, PRODUCTS, SHARES
 
     if impurity not in IMPURITIES:
         raise ValueError(f"impurity: {impurity!r} is not in the published program, which has gini and entropy")
@@ -66,6 +74,7 @@ def criterion(impurity: str, name: str) -> Criterion:
         is_gain=True,
         binary=True,
         same=0.0,
+        cuts=partial(cuts, sums=sums),
     )
 
 

@@ -134,7 +134,8 @@ def found(dataset: Dataset, chosen: Path | None = None) -> Path:
     if path := located(dataset, chosen):
         return path
     places = ", ".join(map(str, folders(chosen)))
-    how = f"`splitlab data fetch {dataset.name}` gets it" if dataset.url else "put it there"
+    named = f"{VARIABLE} names the folder where it is"
+    how = f"`splitlab data fetch {dataset.name}` gets it, or {named}" if dataset.url else f"put it there, or {named}"
     raise ValueError(f"{dataset.name}: no {dataset.name}.csv, .csv.gz or .csv.xz in {places}; {how}")
 
 

@@ -88,7 +88,7 @@ def list_text(known: dict[str, Dataset], folder: Path | None = None) -> str:
         rows = f"{dataset.rows_used:,} rows" if dataset.rows_used else ""
         lines.append(f"{dataset.name:28}{dataset.title:44}{rows:16}{path or 'missing'}")
         if dataset.origin:
-            lines.append(f"{'':28}{dataset.origin}{f'; {dataset.licence}' if dataset.licence else ''}")
+            lines.append(f"{'':28}{dataset.origin}{f'; licence: {dataset.licence}' if dataset.licence else ''}")
     return "\n".join(lines)
 
 

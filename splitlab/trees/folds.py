@@ -8,10 +8,24 @@ all classes are test fold f. Folds do not depend on what is done with them, so a
 from __future__ import annotations
 
 import random
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from splitlab._jit import Ints
+
+ORDERS = 1000  # shuffled orders that are kept, 4 bytes a row: every splitter of a study asks for the same ones
+
+
+@lru_cache(ORDERS)
+def shuffled(n: int, seed: int) -> NDArray[np.int32]:
+    """The rows 0, ..., n - 1 as Python's generator shuffles them; not to be written to."""
+    rows = list(range(n))
+    random.Random(seed).shuffle(rows)
+    order = np.array(rows, np.int32)
+    order.flags.writeable = False
+    return order
 
 
 def folds(y: Ints, k: int, seed: int, n_folds: int = 3) -> list[tuple[Ints, Ints]]:
@@ -20,9 +34,7 @@ def folds(y: Ints, k: int, seed: int, n_folds: int = 3) -> list[tuple[Ints, Ints
     >>> [test.tolist() for _, test in folds(np.array([0, 0, 0, 0, 1, 1]), 2, seed=1, n_folds=2)]
     [[2, 3, 5], [0, 4, 1]]
     """
-    rows = list(range(len(y)))
-    random.Random(seed).shuffle(rows)
-    order = np.array(rows)
+    order = shuffled(len(y), seed).astype(np.int64)
     fold = np.empty(len(y), np.int64)
     for label in range(k):
         places = np.flatnonzero(y[order] == label)

@@ -144,12 +144,15 @@ def numeric(values: Values, totals: Ints, criterion: Criterion, min_leaf: int) -
     before[here] = below[starts] - values.counts[starts]
     known = np.zeros_like(totals)
     known[here] = below[starts + lengths - 1] - before[here]
-    missing = totals - known
+    missing = np.where(known.any(1, keepdims=True), totals - known, 0)  # where an attribute is dead, nothing is missing
     convex = np.logical_not(missing.any(1)) & np.bool_(criterion.hyperplanes and min_leaf <= 1)
-    places = boundaries(values, convex)
     thresholds = _Thresholds(below, before, known, missing, criterion, min_leaf)
-    keys = thresholds.judge(places, values.node[places])
-    best = places[first_best(keys, values.node[places], criterion.same)]
+    if criterion.cuts is not None and min_leaf <= 1 and not missing.any():
+        best = criterion.cuts(values.counts, starts)
+    else:
+        places = boundaries(values, convex)
+        keys = thresholds.judge(places, values.node[places])
+        best = places[first_best(keys, values.node[places], criterion.same)]
     node = values.node[best]
     found.enter(node, thresholds.tables(best, node), thresholds.default(best, node), criterion, min_leaf)
     found.threshold[node] = midpoint(values.value[best], values.value[best + 1])
