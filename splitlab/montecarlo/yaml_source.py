@@ -177,14 +177,16 @@ def read_file(path: str | os.PathLike[str]) -> Source:
 
 def _read_bytes(path: Path, label: str) -> bytes:
     try:
-        if not is_ordinary(path):
-            raise ConfigError(f"{label}: is {'a directory, not a file' if path.is_dir() else 'no ordinary file'}")
+        if path.exists() and not path.is_dir() and not is_ordinary(path):
+            raise ConfigError(f"{label}: is no ordinary file")
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise ConfigError(f"{label}: no such file") from None
     except ConfigError:
         raise
+    except IsADirectoryError:
+        raise ConfigError(f"{label}: is a directory, not a file") from None
     except OSError as error:
         raise ConfigError(f"{label}: cannot be read ({error.strerror})") from None
     except ValueError as error:  # a NUL or a lone surrogate in the file's name
