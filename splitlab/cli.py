@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 from splitlab import cli_trees
 from splitlab.options import DIFFERS, DONE, INTERRUPTED, WRONG_INPUT, Parser, add_run_options, parser, whole
 
+# What libraries say, besides MemoryError, when they get no memory; the last is joblib's, of threads that did not start.
+STARVED = ("annot allocate memory", "failed to map segment", "can't start new thread", "'DummyProcess' object has no")
 RESULTS = Path("results")
 COMMITTED = "reference"  # the folder there that a run must not write into, and that `make clean` spares
 
@@ -47,8 +49,8 @@ def run_command(args: argparse.Namespace) -> int:
     folder = args.out or RESULTS / experiment.name
     results = run(experiment, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr, scheduler=args.scheduler)
     if (folder / "report.html").exists():
-        print(f"{folder}/report.html is of an earlier run; `splitlab report {folder}` renews it", file=sys.stderr)
-    print(f"results in {folder}", file=sys.stderr, flush=True)
+        _say(f"{folder}/report.html is of an earlier run; `splitlab report {folder}` renews it")
+    _say(f"results in {folder}")
     _write_and_print(results, folder)
     return DONE
 
@@ -61,7 +63,7 @@ def report_command(args: argparse.Namespace) -> int:
     results = load_results(args.dir, sys.stderr)
     verdict = _write_and_print(results, args.dir)
     write_document(results, args.dir, verdict)
-    print(f"figures in {args.dir / 'figures'}, one page in {args.dir / 'report.html'}", file=sys.stderr)
+    _say(f"figures in {args.dir / 'figures'}, one page in {args.dir / 'report.html'}")
     return DONE
 
 
@@ -127,12 +129,19 @@ def verify_command(args: argparse.Namespace) -> int:
         print(line)
     for line in elsewhere(args.dir) if found.differing else ():
         print(f"made with another {line}")
+    for line in found.strays:
+        _say(f"{line}: belongs to no block of this run")
     same = "every bit is the same" if found.compared else "nothing to compare"
     outcome = f"{len(found.differing)} differences" if found.differing else same
+    outcome += f", but {_blocks(len(found.absent))} not there" if found.absent else ""
     print(f"{found.compared} of {found.blocks} blocks computed again (--seed {seed}): {outcome}")
     if not found.compared and not found.differing:
         raise ValueError(f"{args.dir}: none of these blocks is stored, and of this code; nothing is verified")
-    return DIFFERS if found.differing else DONE
+    return DIFFERS if found.differing or found.absent else DONE
+
+
+def _blocks(number: int) -> str:
+    return f"{number} block{' is' if number == 1 else 's are'}"
 
 
 def plan_command(args: argparse.Namespace) -> int:
@@ -293,16 +302,28 @@ def guarded(prog: str, action: object, *arguments: object) -> int:
     except Exception as error:
         if os.environ.get("SPLITLAB_DEBUG"):
             raise
-        _say(
-            f"{prog}: internal error: {type(error).__name__}: {error} (SPLITLAB_DEBUG=1 shows where; please report it)"
-        )
+        what = f"{type(error).__name__}: {error}"
+        if _starved(error):
+            _say(f"{prog}: error: out of memory ({what}); what is finished is kept, and fewer --jobs need less")
+        else:
+            _say(f"{prog}: internal error: {what} (SPLITLAB_DEBUG=1 shows where; please report it)")
     return WRONG_INPUT
+
+
+def _starved(error: BaseException | None) -> bool:
+    """Whether an error comes of too little memory, as far as its own words, or those of its causes, tell."""
+    while error:
+        if isinstance(error, MemoryError) or any(words in str(error) for words in STARVED):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _say(line: str) -> None:
     """One line on stderr, whatever is in it, if anybody listens."""
-    with suppress(OSError, ValueError):
-        print(" ".join(line.splitlines()), file=sys.stderr, flush=True)
+    if sys.stderr:
+        with suppress(OSError, ValueError):
+            print(" ".join(line.splitlines()), file=sys.stderr, flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splitlab.contingency import MAX_TOTAL, TOO_LARGE, WHOLE, as_counts, show
+from splitlab.ordinary import is_ordinary
 
 MAX_FILE_BYTES = 64 * 10**6
 MAX_FILE_CELLS = 10**6
@@ -97,6 +98,8 @@ def read_table(path: str | os.PathLike[str]) -> LabelledTable:
 
 
 def _read_text(path: Path, name: str) -> str:
+    if path.exists() and not path.is_dir() and not is_ordinary(path):
+        raise ValueError(f"{name}: is no ordinary file; a csv file is wanted")
     with path.open("rb") as file:
         data = file.read(MAX_FILE_BYTES + 1)  # sizes told by the file system are wrong for pipes and devices
     if len(data) > MAX_FILE_BYTES:

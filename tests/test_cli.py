@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from splitlab import cli
+
 ROOT = Path(__file__).parents[1]
 GOOD = """name: small
 impurities: [gini, entropy]
@@ -228,3 +230,27 @@ def test_list_shows_every_splitter() -> None:
     assert done.returncode == 0
     for name in (*names(), "gini", "entropy"):
         assert name in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "starved"),
+    [
+        (MemoryError("Unable to allocate 9.0 GiB"), True),
+        (ImportError("x.so: failed to map segment from shared object"), True),
+        (RuntimeError("can't start new thread"), True),
+        (AttributeError("'DummyProcess' object has no attribute 'terminate'"), True),
+        (AttributeError("'Table' object has no attribute 'rows'"), False),
+    ],
+)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_too_little_memory_is_no_internal_error(
+    error: Exception, starved: bool, wrapped: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def action() -> int:
+        if not wrapped:
+            raise error
+        raise RuntimeError("a library failed") from error
+
+    assert cli.guarded("splitlab", action) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("splitlab: error: out of memory (" if starved else "splitlab: internal error: ")

@@ -92,9 +92,9 @@ def test_files(out: Path) -> None:
 @pytest.mark.parametrize("before", [1, 300, 1000, 2300, 4000])
 def test_more_runs_continue(before: int, out: Path, tmp_path: Path, kept: Results) -> None:
     splitlab.run(config(before), out=tmp_path / "grown")
+    splitlab.run(config(4700), out=tmp_path / "grown")
     same(splitlab.run(config(), out=tmp_path / "grown"), kept)
-    grown = files(tmp_path / "grown")
-    assert {name: grown[name] for name in files(out)} == files(out)
+    assert files(tmp_path / "grown") == files(out)
 
 
 def test_an_interrupted_run_keeps_what_is_finished(out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,6 +214,43 @@ def test_sums_can_be_verified(out: Path) -> None:
     found = verify(out, 12)
     assert found.compared == 12
     assert [line.split(":")[0] for line in found.differing] == [f"n4_k3_m7, block {b}" for b in (0, 1, 5)]
+
+
+@pytest.mark.parametrize("how", ["swapped", "renamed", "of other runs"])
+def test_files_under_a_wrong_number_are_named(how: str, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before, place = files(out), out / "blocks" / "n4_k3_m7"
+    if how == "swapped":
+        content = (place / "000000.sums").read_bytes()
+        (place / "000001.sums").replace(place / "000000.sums")
+        (place / "000001.sums").write_bytes(content)
+        named, missing = place / "000000.sums", 4
+    elif how == "renamed":
+        (place / "000001.sums").rename(place / "000007.sums")
+        named, missing = place / "000007.sums", 2
+    else:
+        (place / "000005-300.sums").rename(place / "000005-299.sums")
+        named, missing = place / "000005-299.sums", 1
+    assert cli.main(["verify", str(out), "--sample", "12"]) == 1
+    said = capsys.readouterr()
+    assert str(named) in said.out + said.err
+    assert f"{missing} block" in said.out or how == "swapped"
+    splitlab.run(config(), out=out)
+    assert {name: content for name, content in files(out).items() if name in before} == before
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("runs", 999), ("wins", 1001), ("wins", -1), ("failures", np.inf), ("total", np.nan), ("maximum", np.inf)],
+)
+def test_sums_that_cannot_be_are_damage(field: str, value: float, out: Path, kept: Results) -> None:
+    place = out / "blocks" / "n4_k3_m7" / "000000.sums"
+    header, body = unframed(place.read_bytes())
+    numbers = np.frombuffer(body, "<f8").copy()
+    numbers[1 + (*sums_store.COUNTS, *sums_store.FLOATS).index(field)] = value
+    place.write_bytes(framed(header, numbers.tobytes()))
+    with pytest.raises(ValueError, match="n4_k3_m7 lacks runs 0 to 999"):
+        load_results(out)
+    assert str(place) in verify(out, 12).differing[0]
 
 
 # Space

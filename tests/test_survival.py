@@ -22,7 +22,9 @@ from splitlab import cli
 from splitlab.montecarlo import store as store_module
 from splitlab.montecarlo.folder import locked, stored_times
 from splitlab.montecarlo.seal import read_bounded, read_manifest
+from splitlab.montecarlo.store import FolderStore
 from splitlab.montecarlo.study import load_results
+from splitlab.montecarlo.sums_store import SumsStore
 from splitlab.montecarlo.yaml_source import ConfigError
 from splitlab.report.compare import judge
 from splitlab.report.tables import write_tables
@@ -295,6 +297,32 @@ def test_what_a_killed_run_was_writing_is_removed(out: Path, tmp_path: Path) -> 
     assert contents(out) == before
 
 
+class Failing(io.StringIO):
+    """A terminal, or a file, on a disk that is full."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.isatty = lambda: terminal  # type: ignore[method-assign]
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_progress_that_cannot_be_shown_ends_no_run(terminal: bool, out: Path, tmp_path: Path) -> None:
+    splitlab.run(written(tmp_path, SMALL), out=tmp_path / "again", say=Failing(terminal))
+    assert contents(tmp_path / "again") == contents(out)
+
+
+def test_a_full_standard_error_ends_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Failing(terminal=False))
+    assert cli.main(["run", str(written(tmp_path, SMALL)), "--out", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / "win_percentage.csv").exists()
+
+
 # Two at a time
 
 
@@ -413,7 +441,7 @@ def test_damaged_times_are_named(tmp_path: Path) -> None:
         load_results(tmp_path / "out")
     times.write_text(whole)
     (tmp_path / "out" / "config.yaml").write_bytes(b"")
-    with pytest.raises(ValueError, match=r"config\.yaml: is damaged.*--fresh"):
+    with pytest.raises(ValueError, match=r"config\.yaml: is lost or damaged.*--fresh"):
         splitlab.run({**config, "grid": grid, "repeats": 2, "baseline": "lca"}, out=tmp_path / "out")
 
 
@@ -429,12 +457,20 @@ def make_link_to_zeros(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
+def make_loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def make_folder(path: Path) -> None:
+    path.mkdir()
+
+
 def make_huge(path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(1 << 40)  # a sparse file
 
 
-@pytest.mark.parametrize("make", [make_pipe, make_link_to_nothing, make_link_to_zeros, make_huge])
+@pytest.mark.parametrize("make", [make_pipe, make_link_to_nothing, make_link_to_zeros, make_loop, make_huge])
 def test_something_else_in_the_place_of_a_block(make: Callable[[Path], None], out: Path, tmp_path: Path) -> None:
     before = contents(out)
     place = out / "blocks" / "n6_k5_m7" / "000000.block"
@@ -448,9 +484,10 @@ def test_something_else_in_the_place_of_a_block(make: Callable[[Path], None], ou
     assert contents(out) == before
 
 
-@pytest.mark.parametrize(
-    "place", ["blocks/n6_k5_m7/000000.block", "blocks/n6_k5_m7", "blocks", ".lock", "manifest.json"]
-)
+FILES = ("config.yaml", "manifest.json", "win_percentage.csv", "verdict.txt", "report.html", ".lock")
+
+
+@pytest.mark.parametrize("place", ["blocks/n6_k5_m7/000000.block", "blocks/n6_k5_m7", "blocks", *FILES])
 def test_a_folder_or_file_in_the_wrong_place_is_named(
     place: str, out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -460,10 +497,90 @@ def test_a_folder_or_file_in_the_wrong_place_is_named(
         shutil.rmtree(path)
         path.write_text("a file")
     else:
-        path.unlink()
+        path.unlink(missing_ok=True)
         path.mkdir()
     code, said = run_command(tmp_path, out, capsys)
-    refused(code, said, path)
+    refused(code, said, path, "folder", "remove it")
+
+
+@pytest.mark.parametrize("command", ["compare", "verify"])
+@pytest.mark.parametrize(
+    ("place", "make"),
+    [
+        ("blocks/n6_k5_m7/000000.block", make_folder),
+        ("blocks/n6_k5_m7/000000.block", make_loop),
+        ("blocks/n6_k5_m7", make_pipe),
+        ("blocks/n6_k5_m7", make_loop),
+    ],
+)
+def test_who_only_reads_names_it_as_missing(
+    command: str, place: str, make: Callable[[Path], None], out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = out / place
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    make(path)
+    assert cli.main([command, str(out)]) == (1 if command == "verify" else 2)
+    said = "".join(capsys.readouterr())
+    assert f"{out}/blocks/n6_k5_m7/000000.block: not usable (it is no ordinary file); it counts as missing" in said
+
+
+@pytest.mark.parametrize("keep_runs", ["true", "false"])
+def test_nothing_is_written_through_a_link_in_the_place_of_a_cell(
+    keep_runs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, place = f"{SMALL}keep_runs: {keep_runs}\n", tmp_path / "out" / "blocks" / "n6_k5_m7"
+    splitlab.run(written(tmp_path, text), out=tmp_path / "out")
+    shutil.rmtree(place)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / ".mine.part").write_text("not of a run")
+    place.symlink_to(tmp_path / "elsewhere")
+    code, said = run_command(tmp_path, tmp_path / "out", capsys, text)
+    refused(code, said, place, "is a link", "remove it")
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == [".mine.part"]
+
+
+@pytest.mark.parametrize("place", ["out", "out/blocks", "out/blocks/n6_k5_m7"])
+@pytest.mark.parametrize("change", ["moved", "removed", "replaced"])
+@pytest.mark.parametrize("keep_runs", ["true", "false"])
+def test_a_folder_that_goes_away_stops_the_run_at_the_next_block(
+    keep_runs: str,
+    change: str,
+    place: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path, saved = tmp_path / place, []
+    store = FolderStore if keep_runs == "true" else SumsStore
+    original = store.save
+
+    def save(self: Any, *block: Any) -> None:
+        saved.append(block)
+        original(self, *block)
+        if len(saved) == 1 and change == "removed":
+            shutil.rmtree(path)
+        elif len(saved) == 1:
+            path.rename(tmp_path / "elsewhere")
+            if change == "replaced":
+                shutil.copytree(tmp_path / "elsewhere", path)
+
+    monkeypatch.setattr(store, "save", save)
+    text = f"{SMALL.replace('1100', '4000')}keep_runs: {keep_runs}\n"
+    code, said = run_command(tmp_path, tmp_path / "out", capsys, text)
+    refused(code, said, f"{path}: was moved, removed or replaced while")
+    assert len(saved) == 2
+    assert path.exists() == (change == "replaced")
+
+
+@pytest.mark.parametrize("linked", ["out", "out/blocks"])
+def test_the_folder_of_results_and_that_of_runs_may_be_links(linked: str, out: Path, tmp_path: Path) -> None:
+    before = contents(out)
+    place = tmp_path / linked
+    place.rename(tmp_path / "elsewhere")
+    place.symlink_to(tmp_path / "elsewhere")
+    (out / "blocks" / "n6_k5_m7" / "000001.block").unlink()
+    splitlab.run(written(tmp_path, SMALL), out=out)
+    assert contents(out) == before
 
 
 def test_a_pipe_in_the_place_of_the_lock(out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

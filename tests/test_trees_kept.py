@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from splitlab import run
 from splitlab.cli import DIFFERS, DONE, WRONG_INPUT, main
 from splitlab.montecarlo.config import load_experiment
 from splitlab.montecarlo.store import BlockData
@@ -136,5 +138,27 @@ def test_a_plan(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 def test_data_of_another_content_are_not_there(folder: Path) -> None:
     study(folder, folder / "out", splitters=["lca"])
     made_up.write(folder, 200)
+    changed_data = "made_up: its data, or the types of its columns, are others than those of the stored results"
     found = verify(folder / "out")
-    assert (found.compared, len(found.absent)) == (0, TRIALS)
+    assert (found.compared, len(found.absent), found.differing) == (0, TRIALS, [changed_data])
+    for computed in (True, False):
+        said = io.StringIO()
+        run(config(folder, splitters=["lca"]), out=folder / "out", say=said)
+        assert (f"{changed_data}; they are computed again" in said.getvalue()) == computed
+    assert verify(folder / "out") == Verified(TRIALS, TRIALS, [], [])
+
+
+def test_what_the_config_names_and_is_not_there_is_named(folder: Path) -> None:
+    study(folder, folder / "out", splitters=["lca"], trials=1)
+    said = io.StringIO()
+    (folder / "out" / "datasets.yaml").unlink()
+    run(config(folder, splitters=["lca"], trials=1), out=folder / "out", say=said)
+    (line,) = (line for line in said.getvalue().splitlines() if "written anew" in line)
+    assert line.startswith(f"{folder}/out/datasets.yaml: no such file; ")
+
+
+def test_more_folds_than_rows(folder: Path) -> None:
+    path = folder / "made_up.csv"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:3]))
+    with pytest.raises(ValueError, match="made_up: has no class of 3 rows or more, and folds: 3"):
+        study(folder)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -238,13 +240,40 @@ def test_endless_files_are_refused() -> None:
         assert (code, said.count("\n")) == (2, 1), said
 
 
+@pytest.mark.parametrize("kind", ["pipe", "folder", "loop"])
+@pytest.mark.parametrize("command", ["split", "run", "published"])
+def test_what_is_no_ordinary_file_is_not_waited_for(command: str, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / ("in.csv" if command != "run" else "in.yaml")
+    {"pipe": os.mkfifo, "folder": Path.mkdir, "loop": lambda p: p.symlink_to(p)}[kind](path)
+    arguments: list[object] = [command, path]
+    if command == "published":
+        config = tmp_path / "c.yaml"
+        grid = "grid: [{n: 4, k: 3, max_count: 7, runs: 10}]"
+        config.write_text(f"name: c\nimpurities: gini\nsplitters: [hcc, lca]\npublished: in.csv\n{grid}\n")
+        arguments = ["run", config, "--out", tmp_path / "out"]
+    code, said = called(*arguments)
+    assert (code, said.count("\n")) == (2, 1), said
+    assert str(path) in said
+    reasons = {
+        "pipe": "is no ordinary file",
+        "folder": "is a directory|is no ordinary",
+        "loop": "symbolic|is no ordinary",
+    }
+    assert re.search(reasons[kind], said, re.IGNORECASE)
+
+
+def test_a_stream_that_the_shell_has_opened_can_be_read() -> None:
+    command = [sys.executable, "-m", "splitlab", "split", "/dev/stdin"]
+    done = subprocess.run(command, input="a,b\n1,2\n3,1\n", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 # Names
 
+ESCAPING = ["../up", "..", ".", "/etc/x", "a/b", "a\\b", "~root", "a\0b"]
 
-@pytest.mark.parametrize(
-    "name",
-    ["../up", "..", ".", "/etc/x", "a/b", "a\\b", "~root", "a\0b", "x" * 101, "=1+1", "@x", "<b>", "a b", "ä", ""],
-)
+
+@pytest.mark.parametrize("name", [*ESCAPING, "x" * 101, "=1+1", "@x", "-rf", "<b>", "a b", "ä", ""])
 def test_a_name_cannot_leave_the_results_folder(name: str) -> None:
     grid = [{"n": 4, "k": 3, "max_count": 7, "runs": 10}]
     with pytest.raises(ConfigError, match="name"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from splitlab import cli
 from splitlab.montecarlo.config import Cell, load_experiment
 from splitlab.montecarlo.folder import open_store
 from splitlab.montecarlo.plan import Block
-from splitlab.montecarlo.store import BlockData
+from splitlab.montecarlo.store import BlockData, framed, unframed
 from splitlab.montecarlo.verify import Verified, verify
 
 GRID = [{"n": [4, 5], "k": 3, "max_count": 7, "runs": 2100}]
@@ -85,6 +86,79 @@ def test_damaged_blocks_differ_and_absent_ones_are_absent(out: Path) -> None:
     assert (found.compared, found.absent) == (BLOCKS - 2, ["n4_k3_m7, block 1"])
     (line,) = found.differing
     assert str(place / "000000.block") in line
+
+
+def test_what_is_not_there_is_no_success(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = out / "blocks" / "n4_k3_m7"
+    for number in (0, 2):
+        (place / f"00000{number}.block").unlink()
+    (place / "000001.block").rename(place / "000009.block")
+    for sample in ("1", "50"):
+        assert cli.main(["verify", str(out), "--sample", sample, "--seed", "4"]) == 1
+        said = capsys.readouterr()
+        assert "every bit is the same, but 3 blocks are not there\n" in said.out
+        assert said.out.count("not there: n4_k3_m7, block ") == 3
+        assert f"{place / '000009.block'}: belongs to no block of this run" in said.err
+
+
+def test_the_columns_that_are_there_are_compared(out: Path) -> None:
+    block = Block(Cell(5, 3, 7), 1, 1000)
+    tampered(out, block, lambda parts: parts.pop(("gini", "lca")))
+    absent = ["n5_k3_m7, block 1: gini lca"]
+    assert verified(out) == Verified(BLOCKS, BLOCKS, absent, [])
+    tampered(out, block, lambda parts: parts["gini", "hcc"].__iadd__(1.0))
+    found = verified(out)
+    assert (found.compared, found.absent, len(found.differing)) == (BLOCKS, absent, 1)
+
+
+def forged(path: Path, change: Any, body: Any = lambda body: body) -> None:
+    """Change a file's header and numbers and give them fresh checksums."""
+    header, numbers = unframed(path.read_bytes())
+    path.write_bytes(framed(change(header), body(numbers)))
+
+
+def numbers_with(at: int, value: float) -> Any:
+    def changed(body: bytes) -> bytes:
+        numbers = np.frombuffer(body, "<f8").copy()
+        numbers[at] = value
+        return numbers.tobytes()
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("change", "body", "reason"),
+    [
+        (lambda h: {**h, "columns": [h["columns"][0]] * 4}, bytes, "a column twice"),
+        (lambda h: {**h, "columns": [[1, *h["columns"][0][1:]], *h["columns"][1:]]}, bytes, "no list of columns"),
+        (lambda h: {**h, "columns": "none"}, bytes, "no list of columns"),
+        (lambda h: {**h, "runs": 1000.0}, bytes, "does not fit"),
+        (lambda h: {**h, "runs": [1000]}, bytes, "not usable"),
+        (dict, numbers_with(3, np.nan), "negative or not finite"),
+        (dict, numbers_with(3, -1.0), "negative or not finite"),
+        (dict, numbers_with(2003, np.inf), "negative or not finite"),
+        (dict, numbers_with(2003, np.nan), "negative or not finite"),
+        (dict, numbers_with(5003, -1.0), "negative or not finite"),
+    ],
+)
+def test_forged_blocks_are_damaged(change: Any, body: Any, reason: str, out: Path) -> None:
+    path = out / "blocks" / "n4_k3_m7" / "000001.block"
+    forged(path, change, body)
+    (line,) = verified(out).differing
+    assert str(path) in line
+    assert reason in line
+
+
+def test_a_header_nested_too_deeply_is_not_usable(out: Path) -> None:
+    path = out / "blocks" / "n4_k3_m7" / "000001.block"
+    line = b"[" * 200_000
+    path.write_bytes(line + b" " + hashlib.sha256(line).hexdigest().encode() + b"\n")
+    (said,) = verified(out).differing
+    assert f"{path}: not usable (its header is nested too deeply)" in said
+    path.replace(path.with_name("000000.block"))  # where it is read first when the config is lost
+    (out / "config.yaml").unlink()
+    splitlab.run(CONFIG, out=out)
+    assert verified(out) == Verified(BLOCKS, BLOCKS, [], [])
 
 
 def test_columns_of_other_code_are_absent(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from splitlab.adversary.certificate import Found, certified
 from splitlab.montecarlo.folder import locked
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.yaml_source import ConfigError
+from splitlab.ordinary import is_ordinary
 
 FILE = "worst.jsonl"
 PATIENCE = 20.0  # seconds that an addition waits for those of other searches
@@ -25,16 +26,24 @@ PATIENCE = 20.0  # seconds that an addition waits for those of other searches
 def check(folder: Path) -> None:
     """OSError or ValueError when nothing can be added there, which is better known before a search."""
     with _alone(folder):
-        pass
+        _text(folder / FILE)
 
 
 def add(folder: Path, one: Found, search: Mapping[str, Any]) -> None:
     """Add a line: the certificate, and by which search it was found. The file is there whole or as it was."""
     with _alone(folder):
         path = folder / FILE
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        before = _text(path)
         separator = "" if before.endswith("\n") or not before else "\n"
         write_atomically(path, f"{before}{separator}{json.dumps({**as_dict(one), **search})}\n")
+
+
+def _text(path: Path) -> str:
+    if not path.exists():
+        return ""
+    if not is_ordinary(path):
+        raise ValueError(f"{path}: is no ordinary file; choose another --out")
+    return path.read_text(encoding="utf-8")
 
 
 def as_dict(one: Found) -> dict[str, Any]:
@@ -55,8 +64,7 @@ def as_dict(one: Found) -> dict[str, Any]:
 def found(folder: Path) -> list[Found]:
     """What the lines of the folder's file hold, computed anew from their tables; ValueError where it is nothing."""
     path = folder / FILE
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return [_read(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
+    return [_read(line, f"{path}:{number}") for number, line in enumerate(_text(path).splitlines(), 1)]
 
 
 def _read(line: str, place: str) -> Found:

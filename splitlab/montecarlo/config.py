@@ -139,9 +139,9 @@ def whole(low: int, high: int) -> BeforeValidator:
 
 
 def _check_name(value: str) -> str:
-    if re.fullmatch(r"[A-Za-z0-9._-]+", value) and not value.startswith(".") and len(value) <= 100:
+    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", value):
         return value
-    rule = "letters a-z and A-Z, digits and . _ - only, no dot at the start, 1 to 100 characters"
+    rule = "letters a-z and A-Z, digits and . _ - only, no . or - at the start, 1 to 100 characters"
     raise _problem(f"cannot be a name; name must have {rule}")
 
 

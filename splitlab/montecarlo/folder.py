@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import io
 import os
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import pandas as pd
 
@@ -21,6 +22,7 @@ from splitlab.montecarlo import lower_bound
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment, load_experiment
 from splitlab.montecarlo.names import Plugins
 from splitlab.montecarlo.optimality_config import LOWER_BOUND
+from splitlab.montecarlo.places import check_texts
 from splitlab.montecarlo.plan import columns_of
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.runner import RunError, all_splitters
@@ -36,7 +38,6 @@ from splitlab.montecarlo.seal import (
 from splitlab.montecarlo.store import (
     FolderStore,
     MemoryStore,
-    Store,
     remove_unfinished,
     stored_header,
     write_atomically,
@@ -63,9 +64,15 @@ def origin(experiment: Experiment) -> dict[str, Any]:
     return {"seed": experiment.seed, "draws": experiment.draws}
 
 
+@overload
+def open_store(
+    folder: Path, experiment: Experiment, warn: Any = ..., *, imported: bool = ...
+) -> FolderStore | SumsStore: ...
+@overload
+def open_store(folder: None, experiment: Experiment) -> MemoryStore | SumsStore: ...
 def open_store(
     folder: Path | None, experiment: Experiment, warn: Any = lambda text: None, *, imported: bool = True
-) -> Store:
+) -> FolderStore | MemoryStore | SumsStore:
     """The blocks of ``folder`` as far as they fit ``experiment`` and the present code; without one, in memory.
 
     Unless functions of people's own are ``imported``, their columns are taken as they are, and so are those of
@@ -102,7 +109,7 @@ def own_code(experiment: Experiment) -> dict[str, str]:
 
 def stored_experiment(folder: Path) -> Experiment:
     """The experiment whose results ``folder`` holds; ConfigError if it holds none."""
-    if not (folder / CONFIG).is_file():
+    if not (folder.is_dir() and os.path.lexists(folder / CONFIG)):
         raise ConfigError(f"{folder}: no results here ({CONFIG} is missing); name a folder that `splitlab run` wrote")
     try:
         check_seal(folder / CONFIG)
@@ -132,6 +139,7 @@ def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[s
     has_blocks = blocks.is_dir()
     if not has_blocks and (blocks.exists() or blocks.is_symlink()):
         raise ConfigError(f"{blocks}: is no folder, and the runs belong into one; remove it to compute them again")
+    check_texts(folder)
     if not ((folder / CONFIG).is_file() or has_blocks):
         if any(entry.name != ".lock" for entry in folder.iterdir()):
             raise ConfigError(f"{folder}: holds files but no splitlab results; choose another --out")
@@ -140,12 +148,13 @@ def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[s
         raise ConfigError(f"{folder}: holds a summary only, which a run would replace; choose another --out")
     try:
         stored = stored_experiment(folder)
-    except ConfigError:
+    except ConfigError as error:
+        lost = _what_is_lost(folder, error)
         if not has_blocks:
-            raise ConfigError(f"{folder / CONFIG}: is damaged, or was edited; {ANEW}") from None
+            raise ConfigError(f"{lost}; {ANEW}") from None
         wanted = _identity(experiment)
         _refuse_difference(folder, {**wanted, **_identity_of_blocks(folder, experiment)}, wanted)
-        remark(f"{folder / CONFIG}: is lost or damaged; it is written anew, and the blocks are kept")
+        remark(f"{lost}; it is written anew, and the blocks are kept")
         return
     _refuse_difference(folder, {"kind": stored.kind}, {"kind": experiment.kind})
     _refuse_difference(folder, {**_identity(experiment), **_identity(stored)}, _identity(experiment))
@@ -154,6 +163,14 @@ def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[s
             _refuse_difference(folder, *({f"the seed of trial {trial}": seed} for seed in seeds))
     if not experiment.keep_runs:
         _refuse_fewer(folder, dict(stored.cells), experiment)
+
+
+def _what_is_lost(folder: Path, error: ConfigError) -> str:
+    """Why a folder's config cannot be read: it is damaged, or it is whole and what it names is not to be had."""
+    with suppress(ConfigError, OSError):
+        check_seal(folder / CONFIG)
+        return str(error)
+    return f"{folder / CONFIG}: is lost or damaged"
 
 
 def _refuse_fewer(folder: Path, before: Mapping[Cell, int], experiment: Experiment) -> None:
@@ -293,7 +310,7 @@ def make_way(folder: Path, experiment: Experiment, fresh: bool, remark: Callable
 def locked(folder: Path) -> Iterator[None]:
     """Hold the folder for one run at a time; the system lets go of the lock when a process ends, however it does."""
     folder.mkdir(parents=True, exist_ok=True)
-    file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    file = _opened_lock(folder / ".lock")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         remove_unfinished(folder)
@@ -302,6 +319,15 @@ def locked(folder: Path) -> Iterator[None]:
         raise ConfigError(f"{folder}: another run is writing here; wait for it or choose another --out") from None
     finally:
         os.close(file)
+
+
+def _opened_lock(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    except OSError as error:
+        if error.errno in (errno.EISDIR, errno.ELOOP):
+            raise ConfigError(f"{path}: is a folder or link where a file belongs; remove it") from None
+        raise
 
 
 def earlier_sessions(folder: Path, remark: Callable[[str], None]) -> list[Any]:

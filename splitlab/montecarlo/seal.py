@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from splitlab.montecarlo.yaml_source import ConfigError
+from splitlab.ordinary import is_ordinary
 
 MANIFEST = "manifest.json"
 LARGEST = 1 << 26  # bytes
@@ -36,8 +36,8 @@ def sealed(text: str) -> str:
 
 
 def read_bounded(path: Path) -> bytes:
-    """The content of a file; ConfigError if it is far larger than any that we write, or a pipe or device."""
-    if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
+    """The content of a file; ConfigError if it is far larger than any that we write, or no ordinary file."""
+    if not is_ordinary(path):
         raise ConfigError(f"{path}: is damaged: it is no ordinary file")
     with path.open("rb") as file:
         content = file.read(LARGEST + 1)

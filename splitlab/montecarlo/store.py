@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import stat
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,8 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splitlab.montecarlo.config import Cell
+from splitlab.montecarlo.places import BLOCKS, Places, cell_folders
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block
-from splitlab.montecarlo.yaml_source import shorten
+from splitlab.montecarlo.yaml_source import ConfigError, shorten
+from splitlab.ordinary import is_ordinary
 
 FORMAT = 1
 LARGEST_FILE = 1 << 28  # bytes; a block of a thousand columns is far below
@@ -125,7 +126,7 @@ class FolderStore:
         fingerprints: Mapping[Column, str],
         warn: Any = lambda text: None,
     ) -> None:
-        self.folder = folder
+        self.folder, self._places = folder, Places(folder)
         self.origin = dict(origin)
         self.fingerprints = dict(fingerprints)
         self.warn = warn
@@ -133,7 +134,11 @@ class FolderStore:
 
     def path(self, block: Block) -> Path:
         """The file of a block."""
-        return self.folder / "blocks" / block.cell.label / f"{block.number:06d}.block"
+        return self.folder / BLOCKS / block.cell.label / f"{block.number:06d}.block"
+
+    def holds(self, block: Block) -> bool:
+        """Whether something is kept of a block; its file is not read."""
+        return os.path.lexists(self.path(block))
 
     def load(self, block: Block) -> BlockData:
         """The stored part of a block; a damaged or foreign file is named and counts as missing."""
@@ -150,6 +155,7 @@ class FolderStore:
 
     def save(self, block: Block, data: BlockData) -> None:
         """Write the block's file atomically."""
+        self._places.prepare(block.cell.label)
         write_atomically(self.path(block), self._encode(block, data))
 
     def origin_of(self, block: Block) -> dict[str, Any]:
@@ -173,6 +179,7 @@ class FolderStore:
         header, body = unframed(content)
         cell = [block.cell.n, block.cell.k, block.cell.max_count]
         check_header(header, {"format": FORMAT, **self.origin_of(block), "cell": cell, "block": block.number})
+        check_columns(header["columns"], (int, str))
         numbers = np.frombuffer(body, "<f8").astype(np.float64)
         columns = {}
         runs = header["runs"]
@@ -180,9 +187,12 @@ class FolderStore:
         if not all(type(size) is int and 0 <= size <= runs for size in sizes) or sum(sizes) != numbers.size:
             raise ValueError("its header does not fit its numbers")
         at = 2 * runs
+        check_numbers(numbers[:at])
         for impurity, splitter, size, fingerprint in header["columns"]:
             # A column that is not of this experiment has no fingerprint here: it is kept as it is.
             current = self.fingerprints.setdefault((impurity, splitter), fingerprint)
+            if not (is_own(impurity) or is_own(splitter)):
+                check_numbers(numbers[at : at + size])
             if fingerprint == current:
                 columns[impurity, splitter] = numbers[at : at + size]
             at += size
@@ -211,11 +221,34 @@ def check_header(header: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
             raise ValueError(f"it was made with {key} {shorten(str(header[key]))}, not {value}")
 
 
+def check_columns(columns: Any, others: tuple[type, ...]) -> None:
+    """ValueError unless a header's columns are lists of an impurity, a splitter and ``others``, each pair once."""
+    kinds = [str, str, *others]
+    if not isinstance(columns, list) or not all(isinstance(c, list) and list(map(type, c)) == kinds for c in columns):
+        raise ValueError("its header has no list of columns")
+    if len({(column[0], column[1]) for column in columns}) < len(columns):
+        raise ValueError("it has a column twice")
+
+
+def check_numbers(numbers: NDArray[np.float64]) -> None:
+    """ValueError unless these may be counts or impurities."""
+    if not ((numbers >= 0.0) & (numbers < np.inf)).all():
+        raise ValueError("it has numbers that are negative or not finite")
+
+
+def is_own(name: str) -> bool:
+    """Whether a column's name is that of somebody's own function, which may return anything and fail."""
+    return ":" in name
+
+
 def _header(first_line: bytes) -> dict[str, Any]:
     line, _, checksum = first_line.rpartition(b" ")
     if hashlib.sha256(line).hexdigest().encode() != checksum:
         raise ValueError("its header does not match its checksum")
-    header: dict[str, Any] = json.loads(line)
+    try:
+        header: dict[str, Any] = json.loads(line)
+    except RecursionError:
+        raise ValueError("its header is nested too deeply") from None
     if not isinstance(header, dict):
         raise ValueError("its header is none")
     return header
@@ -230,12 +263,11 @@ def stored_header(folder: Path) -> dict[str, Any]:
 
 
 def read_ordinary(path: Path) -> bytes:
-    """The content of an ordinary file; a pipe or device in its place is not waited for."""
-    status = path.stat()
-    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+    """The content of an ordinary file; ValueError where something else is in its place."""
+    if not is_ordinary(path):
         raise ValueError("it is no ordinary file")
-    if status.st_size > LARGEST_FILE:
-        raise ValueError(f"it has {status.st_size} bytes, more than any block")
+    if (size := path.stat().st_size) > LARGEST_FILE:
+        raise ValueError(f"it has {size} bytes, more than any block")
     return path.read_bytes()
 
 
@@ -243,6 +275,10 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     """Write a file so that it is there whole or not at all."""
     try:
         _write_beside(path, content.encode() if isinstance(content, str) else content)
+    except IsADirectoryError:
+        raise ConfigError(f"{path}: is a folder where a file belongs; remove it") from None
+    except (FileExistsError, NotADirectoryError):
+        raise ConfigError(f"{path.parent}: is no folder, and {path.name} belongs into one; remove it") from None
     except OSError as error:  # in the user's words: not the temporary file, and not nothing
         if error.errno is None:
             raise
@@ -251,8 +287,8 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 def remove_unfinished(folder: Path) -> None:
     """Remove what a killed run was about to write; only for who holds the folder's lock."""
-    for pattern in (f".*{UNFINISHED}", f"blocks/*/.*{UNFINISHED}"):
-        for path in folder.glob(pattern):
+    for place in (folder, *cell_folders(folder)):
+        for path in place.glob(f".*{UNFINISHED}"):
             path.unlink(missing_ok=True)
 
 

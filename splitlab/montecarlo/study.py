@@ -34,7 +34,8 @@ from splitlab.montecarlo.folder import (
 from splitlab.montecarlo.names import with_functions_named
 from splitlab.montecarlo.optimality import optimality_frame
 from splitlab.montecarlo.optimality_config import OptimalityExperiment
-from splitlab.montecarlo.plan import refuse_absurd
+from splitlab.montecarlo.places import check_cells
+from splitlab.montecarlo.plan import cell_blocks, refuse_absurd
 from splitlab.montecarlo.progress import shown, tell
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.published_source import kept_published, with_published_located
@@ -43,6 +44,7 @@ from splitlab.montecarlo.runner import all_splitters, check_jobs, compile_kernel
 from splitlab.montecarlo.seal import check_file
 from splitlab.montecarlo.store import MemoryStore, Store, write_atomically
 from splitlab.montecarlo.summary import IncompleteError, Summary, summarise
+from splitlab.montecarlo.sums_store import SumsStore
 from splitlab.montecarlo.timing import (
     check_rows,
     compile_seconds,
@@ -161,13 +163,14 @@ def _run_splits(
     remark = _remarks(say)
     refuse_absurd(experiment)
     if out is None:
-        store = open_store(None, experiment)
+        store: Store = open_store(None, experiment)
         with failures_explained(None, experiment):
             compute_missing(experiment, store, jobs, say, scheduler)
         return _gathered(experiment, store, None, say)
     folder = Path(out)
     make_way(folder, experiment, fresh, remark)
     with locked(folder):
+        check_cells(folder, (cell.label for cell, _ in experiment.cells))
         earlier, kept = earlier_sessions(folder, remark), kept_published(experiment, folder)
         write_config(folder, kept[0])
         store = open_store(folder, experiment, remark)
@@ -175,6 +178,9 @@ def _run_splits(
         with failures_explained(folder, experiment):
             computed = compute_missing(experiment, store, jobs, say, scheduler)
         results = _gathered(experiment, store, folder, say)
+        if isinstance(store, SumsStore):
+            for cell, runs in experiment.cells:
+                store.remove_superseded(cell_blocks(cell, runs))
         where = {"jobs": jobs} if scheduler is None else {"scheduler": scheduler}
         session = {"runs_computed": computed, **where, "wall_seconds": round(time.monotonic() - began, 3)}
         times = {TIMING: (folder / TIMING).read_text()} if results.optimality is not None else {}

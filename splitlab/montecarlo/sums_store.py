@@ -12,8 +12,8 @@ it holds more blocks than are asked for, its histograms cannot be taken apart.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,14 @@ from numpy.typing import NDArray
 from splitlab.montecarlo.config import Cell, ConfigError
 from splitlab.montecarlo.histogram import BINS
 from splitlab.montecarlo.paired import Together
+from splitlab.montecarlo.places import BLOCKS, Places
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block
 from splitlab.montecarlo.store import (
     COMPLETE,
     EMPTY,
     BlockData,
     Column,
+    check_columns,
     check_header,
     framed,
     read_ordinary,
@@ -76,6 +78,7 @@ class SumsStore:
         warn: Any = lambda text: None,
     ) -> None:
         self.folder, self.origin, self.columns, self.warn = folder, dict(origin), dict(columns), warn
+        self._places = Places(folder) if folder else None
         self.impurities = tuple(dict.fromkeys(impurity for impurity, _ in columns))
         self.splitters = tuple(dict.fromkeys(splitter for _, splitter in columns))
         self._named: set[Path] = set()
@@ -83,7 +86,15 @@ class SumsStore:
 
     def load(self, block: Block) -> BlockData:
         """Nothing, or something that lacks nothing."""
-        return COMPLETE if block.number in self._group(block).numbers else EMPTY
+        return COMPLETE if self.holds(block) else EMPTY
+
+    def holds(self, block: Block) -> bool:
+        """Whether the sums of a block are kept."""
+        return block.number in self._group(block).numbers
+
+    def path(self, block: Block) -> Path:
+        """The file of a block."""
+        return (self.folder or Path()) / _place(block)
 
     def save(self, block: Block, data: BlockData) -> None:
         """Keep the sums of a block."""
@@ -91,8 +102,9 @@ class SumsStore:
         group.numbers[block.number] = _flat(data.drawn.sum(), sums)
         counts = np.stack([tally.counts for tallies, _ in sums.values() for tally in tallies])
         group.counts = group.counts + counts if group.counts.size else counts
-        if self.folder is not None:
-            write_atomically(self.folder / _place(block), self._encode(block, group))
+        if self._places:
+            self._places.prepare(block.cell.label)
+            write_atomically(self.path(block), self._encode(block, group))
 
     def _sums_of(self, block: Block, data: BlockData) -> Sums:
         found = {}
@@ -126,6 +138,17 @@ class SumsStore:
                     tally.counts = counts.copy()
             yield block, drawn, sums
 
+    def remove_superseded(self, cell_blocks: Iterable[Block]) -> None:
+        """Remove the files of last blocks that were not full ones when there were fewer runs; the blocks of a cell,
+        all of which are kept, say how many there are now.
+        """
+        blocks = {block.number: block for block in cell_blocks}
+        for path in self.path(blocks[0]).parent.glob("??????-*.sums") if self.folder else ():
+            number, _, runs = path.stem.partition("-")
+            now = blocks.get(int(number)) if number.isdecimal() and runs.isdecimal() else None
+            if now and int(runs) < now.runs:
+                path.unlink()
+
     def _check_no_others(self, group: Group, wanted: list[Block]) -> None:
         if not set(group.numbers) <= {block.number for block in wanted}:
             cell, runs = wanted[0].cell, sum(block.runs for block in wanted)
@@ -146,7 +169,7 @@ class SumsStore:
     def _read(self, block: Block) -> Group:
         if self.folder is None:
             return Group()
-        path = self.folder / _place(block)
+        path = self.path(block)
         try:
             return self._decode(block, read_ordinary(path))
         except FileNotFoundError:
@@ -173,26 +196,49 @@ class SumsStore:
 
     def _decode(self, block: Block, content: bytes) -> Group:
         header, body = unframed(content)
+        check_columns(header["columns"], (str,))
         for impurity, splitter, mark in header["columns"]:
             if self.columns.get((impurity, splitter), "") is None:
                 self.columns[impurity, splitter] = mark
         check_header(header, self._header(block))
         blocks = header["blocks"]
+        if not isinstance(blocks, list) or not all(type(b) is int and b >= 0 for b in blocks):
+            raise ValueError("its header has no list of blocks")
+        if len(set(blocks)) < len(blocks) or any(_place(replace(block, number=b)) != _place(block) for b in blocks):
+            raise ValueError("it holds blocks that do not belong into a file of that name")
         length = _length(len(self.impurities), len(self.splitters))
         numbers = np.frombuffer(body, "<f8", len(blocks) * length).astype(np.float64).reshape(-1, length)
+        self._check(numbers, block.runs)
         pairs = np.frombuffer(body, "<i8", offset=numbers.nbytes).astype(np.int64)
         counts = np.zeros((len(self.columns), 2 * BINS + 1), np.int64)
         at = 0
         for row, size in zip(counts, header["bins"], strict=True):
-            row[pairs[at : at + size]] = pairs[at + size : at + 2 * size]
+            bins, found = pairs[at : at + 2 * size].reshape(2, size)
+            if size and (bins.min() < 0 or found.min() < 0):
+                raise ValueError("its histograms have negative numbers")
+            row[bins] = found
             at += 2 * size
         return Group(dict(zip(blocks, numbers, strict=True)), counts)
+
+    def _check(self, numbers: NDArray[np.float64], runs: int) -> None:
+        """ValueError where the sums of a file's blocks, (blocks, m), cannot be such of ``runs`` tables each."""
+        s = len(self.splitters)
+        by_impurity = numbers[:, 1:].reshape(len(numbers), len(self.impurities), -1)
+        tallies = by_impurity[:, :, : s * len(COUNTS + FLOATS)].reshape(-1, len(COUNTS + FLOATS))
+        fields = dict(zip((*COUNTS, *FLOATS), tallies.T, strict=True))
+        counts = np.stack([fields[name] for name in ("wins", "failures", "bounded", "unbounded")])
+        empty = np.isneginf(fields["maximum"]) & (fields["bounded"] == 0)  # the greatest of no numbers
+        if (fields["runs"] != runs).any():
+            raise ValueError(f"its blocks are not of {runs} runs")
+        finite = np.isfinite(numbers).sum() + empty.sum() == numbers.size
+        if not (finite and (counts >= 0).all() and (counts <= runs).all()):
+            raise ValueError("it has sums that are negative, not finite or of too many runs")
 
 
 def _place(block: Block) -> str:
     """The file of a block, within the results folder."""
     name = f"{block.number // GROUP_BLOCKS:06d}" if block.runs == BLOCK_RUNS else f"{block.number:06d}-{block.runs}"
-    return f"blocks/{block.cell.label}/{name}.sums"
+    return f"{BLOCKS}/{block.cell.label}/{name}.sums"
 
 
 def kept_bytes(impurities: int, splitters: int) -> int:

@@ -6,6 +6,7 @@ trials are grown together, as many as have about EXAMPLES training examples, whi
 
 from __future__ import annotations
 
+import glob
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import joblib
 import numpy as np
 
 from splitlab._jit import Floats, Ints, source_hash
+from splitlab.montecarlo.places import BLOCKS
 from splitlab.montecarlo.plan import Block, columns_of
 from splitlab.montecarlo.runner import Progress, Work
 from splitlab.montecarlo.store import BlockData, Column, FolderStore, Store
@@ -88,7 +90,17 @@ def loaded(experiment: TreesExperiment, name: str) -> Loaded:
     data = load(dataset)
     digest = hashlib.sha256(content(found(dataset)) + repr(sorted(dataset.columns.items())).encode()).hexdigest()[:8]
     n, p = data.x.shape
+    if np.bincount(data.y).max() < experiment.folds:
+        raise ValueError(f"{name}: has no class of {experiment.folds} rows or more, and folds: {experiment.folds}")
     return Loaded(DataCell(name, n, data.k, p, f"{name}-{digest}"), data)
+
+
+def changed_data(folder: Path, sets: Iterable[Loaded]) -> Iterator[str]:
+    """For each data set of which results are stored, but not of its present content, a line that says so."""
+    for cell in (one.cell for one in sets):
+        others = (folder / BLOCKS).glob(f"{glob.escape(cell.name)}-{'[0-9a-f]' * 8}")
+        if not (folder / BLOCKS / cell.label).exists() and any(others):
+            yield f"{cell.name}: its data, or the types of its columns, are others than those of the stored results"
 
 
 class TreeStore(FolderStore):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from splitlab.montecarlo.config import ConfigError
 from splitlab.montecarlo.folder import CONFIG, earlier_sessions, locked, make_way, write_config, write_manifest
+from splitlab.montecarlo.places import check_cells
 from splitlab.montecarlo.progress import shown, tell
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.results import Results
@@ -24,6 +25,7 @@ from splitlab.montecarlo.trees_config import CATALOGUE, TreesExperiment
 from splitlab.montecarlo.trees_runner import (
     NUMBERS,
     Loaded,
+    changed_data,
     columns_on,
     load_all,
     missing_parts,
@@ -87,6 +89,9 @@ def run_trees(
     folder = Path(out)
     make_way(folder, experiment, fresh, lambda text: tell(text, say))
     with locked(folder):
+        for line in changed_data(folder, sets):
+            tell(f"{line}; they are computed again", say)
+        check_cells(folder, (one.cell.label for one in sets))
         described = Path(experiment.catalogue).read_text(encoding="utf-8")
         write_atomically(folder / CATALOGUE, described)  # the folder then stands by itself, but for the data
         earlier = earlier_sessions(folder, lambda text: tell(text, say))
@@ -147,7 +152,10 @@ def _gathered(experiment: TreesExperiment, sets: list[Loaded], store: Store) -> 
 def load_trees(experiment: TreesExperiment, folder: Path, warn: Callable[[str], None]) -> TreesResults:
     """The trees whose results are stored; ConfigError if some are missing. The data sets must be there, too."""
     try:
-        results = _gathered(experiment, load_all(experiment), tree_store(folder, experiment, warn))
+        sets = load_all(experiment)
+        for line in changed_data(folder, sets):
+            warn(line)
+        results = _gathered(experiment, sets, tree_store(folder, experiment, warn))
         results.tree_times = _stored_times(folder) if experiment.timed_trees else None
         return results
     except ValueError as error:

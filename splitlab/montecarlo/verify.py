@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
@@ -19,17 +19,19 @@ from splitlab.montecarlo.folder import (
     timing_provenance,
 )
 from splitlab.montecarlo.names import Plugins, lists_of, plugin_problems
+from splitlab.montecarlo.places import strays
 from splitlab.montecarlo.plan import Block, block_count, columns_in, numbered_block
 from splitlab.montecarlo.progress import shown
 from splitlab.montecarlo.runner import check_jobs
 from splitlab.montecarlo.seal import parsed_manifest
-from splitlab.montecarlo.store import COMPLETE, EMPTY, BlockData, Column, Store
+from splitlab.montecarlo.store import COMPLETE, EMPTY, BlockData, Column, FolderStore, Store
 from splitlab.montecarlo.study import compute_missing
 from splitlab.montecarlo.sums_store import SumsStore
 from splitlab.montecarlo.trees_config import TreesExperiment
 from splitlab.montecarlo.trees_runner import (
     NUMBERS,
     DataCell,
+    changed_data,
     columns_on,
     load_all,
     missing_parts,
@@ -52,22 +54,41 @@ class Verified:
     compared : int
         Those that were computed again and compared.
     absent : list of str
-        Chosen ones that are not (wholly) stored, or were made by other code.
+        Chosen ones that are not stored, or were made by other code, wholly or but for some columns; and all others
+        that have no file.
     differing : list of str
         What differs, and the damaged files among the chosen ones.
+    strays : list of str
+        Files beside the blocks that are none of them.
     """
 
     blocks: int
     compared: int
     absent: list[str]
     differing: list[str]
+    strays: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Lacking(BlockData):
+    """Stands for a block that lacks just some columns."""
+
+    lacks: frozenset[Column] = frozenset()
+
+    def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
+        """Those of them that are wanted."""
+        return tuple(column for column in wanted if column in self.lacks)
 
 
 class _Comparison:
-    """A store in which the chosen blocks are missing; what is computed for them is held against what is stored."""
+    """A store in which the chosen columns are missing; what is computed for them is held against what is stored."""
 
-    def __init__(self, stored: Store, chosen: list[Block]) -> None:
-        self._stored, self._chosen = stored, {(block.cell, block.number) for block in chosen}
+    def __init__(self, stored: Store, chosen: dict[Block, frozenset[Column]]) -> None:
+        self._stored = stored
+        self._chosen = {
+            (block.cell, block.number): _Lacking(EMPTY.totals, EMPTY.drawn, {}, columns)
+            for block, columns in chosen.items()
+        }
         self._differing: list[tuple[Cell, int, str]] = []
 
     @property
@@ -77,8 +98,8 @@ class _Comparison:
         return [f"{_label(cell, number)}: {text}" for cell, number, text in ordered]
 
     def load(self, block: Block) -> BlockData:
-        """Nothing of a chosen block, and no wish for any other."""
-        return EMPTY if (block.cell, block.number) in self._chosen else COMPLETE
+        """Nothing of the chosen columns, and no wish for any other."""
+        return self._chosen.get((block.cell, block.number), COMPLETE)
 
     def save(self, block: Block, data: BlockData) -> None:
         """Compare."""
@@ -161,25 +182,34 @@ def verify(
     else:
         work = _RandomTables(folder, experiment, damaged.append)
     total = work.count()
-    chosen = work.blocks(np.sort(np.random.default_rng(seed).choice(total, min(sample, total), replace=False)))
-    there, absent = [], []
-    for block in chosen:
-        before = len(damaged)
-        if not work.stored.load(block).missing(block, work.columns(block)):
-            there.append(block)
-        elif len(damaged) == before:
-            absent.append(_label(block.cell, block.number))
+    blocks = work.blocks(np.arange(total))
+    chosen = set(np.random.default_rng(seed).choice(total, min(sample, total), replace=False).tolist())
+    there, absent = {}, []
+    for at, block in enumerate(blocks):
+        if at not in chosen:
+            absent += [] if work.stored.holds(block) else [_label(block.cell, block.number)]
+            continue
+        before, wanted = len(damaged), work.columns(block)
+        lacking = work.stored.load(block).missing(block, wanted)
+        if columns := frozenset(wanted) - set(lacking):
+            there[block] = columns
+        if lacking and len(damaged) == before:
+            which = f": {', '.join(map(' '.join, lacking))}" if columns else ""
+            absent.append(f"{_label(block.cell, block.number)}{which}")
     comparison = _Comparison(work.stored, there)
     with failures_explained(folder, experiment):
         work.compute(comparison, workers, say)
-    return Verified(total, len(there), absent, [*damaged, *comparison.differing])
+    cells = dict.fromkeys(block.cell.label for block in blocks)
+    found = strays(folder, cells, map(work.stored.path, blocks))
+    return Verified(total, len(there), absent, [*damaged, *comparison.differing], list(map(str, found)))
 
 
 class _RandomTables:
     """The blocks of an experiment on random tables."""
 
     def __init__(self, folder: Path, experiment: Experiment, warn: Callable[[str], None]) -> None:
-        self.experiment, self.stored = experiment, open_store(folder, experiment, warn)
+        self.experiment = experiment
+        self.stored: FolderStore | SumsStore = open_store(folder, experiment, warn)
 
     def count(self) -> int:
         """How many there are."""
@@ -208,8 +238,11 @@ class _Trees:
     """The same of an experiment of kind trees, whose blocks are trials of its data sets."""
 
     def __init__(self, folder: Path, experiment: TreesExperiment, warn: Callable[[str], None]) -> None:
-        self.experiment, self.stored = experiment, tree_store(folder, experiment, warn)
+        self.experiment = experiment
+        self.stored: FolderStore | SumsStore = tree_store(folder, experiment, warn)
         self._sets = load_all(experiment)
+        for line in changed_data(folder, self._sets):
+            warn(line)
         self._columns = {one.cell: tuple(columns_on(experiment, one)) for one in self._sets}
 
     def count(self) -> int:

@@ -29,6 +29,8 @@ from typing import Any
 
 import yaml
 
+from splitlab.ordinary import is_ordinary
+
 Path_ = tuple[str | int, ...]
 
 MAX_BYTES = 1_000_000
@@ -175,10 +177,14 @@ def read_file(path: str | os.PathLike[str]) -> Source:
 
 def _read_bytes(path: Path, label: str) -> bytes:
     try:
+        if path.exists() and not path.is_dir() and not is_ordinary(path):
+            raise ConfigError(f"{label}: is no ordinary file")
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise ConfigError(f"{label}: no such file") from None
+    except ConfigError:
+        raise
     except IsADirectoryError:
         raise ConfigError(f"{label}: is a directory, not a file") from None
     except OSError as error:

@@ -9,6 +9,7 @@ Source: Laber, Molinaro, Pereira (ICML 2018), Tables 1 to 3 and section 5.1.
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
 
+from splitlab.ordinary import is_ordinary
 from splitlab.splitters.registry import known, names
 
 PAPER_RUNS = 10_000  # behind every published percentage
@@ -66,7 +68,7 @@ def located(name: str, folder: Path) -> str:
     if name in table_names():
         return name
     inside = folder / name
-    return str((inside if inside.is_file() else Path(name)).absolute())
+    return str((inside if os.path.lexists(inside) else Path(name)).absolute())
 
 
 def table_names() -> tuple[str, ...]:
@@ -133,6 +135,8 @@ def _from_file(path: Path, with_impurity: bool, value_fault: Callable[[str], str
     """The rows of a csv file that have an impurity (win percentages), or that have none (relative times)."""
     values: dict[Key, str] = {}
     try:
+        if not is_ordinary(path):
+            raise ValueError(f"published: {path}: is no ordinary file; a csv file is wanted")
         reader = csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines())
         if missing := [f for f in FIELDS if f not in (reader.fieldnames or ())]:
             header = ",".join(FIELDS)
