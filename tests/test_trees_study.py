@@ -322,7 +322,8 @@ def test_the_page_about_everything_has_trees_or_says_how_to_get_them(
 
 
 def test_the_command_line(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    text = "\n".join(f"{key}: {str(entry).replace(chr(39), '')}" for key, entry in config(folder, trials=1).items())
+    written = config(folder, trials=1, max_depth=16, min_second=15)
+    text = "\n".join(f"{key}: {str(entry).replace(chr(39), '')}" for key, entry in written.items())
     (folder / "mine.yaml").write_text(text + "\n")
     monkeypatch.chdir(folder)
     assert main(["run", "mine.yaml", "--out", "out"]) == DONE
