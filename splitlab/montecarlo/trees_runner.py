@@ -42,7 +42,7 @@ GROWERS = tuple(
 )
 PUBLISHED = (
     "trees/as_published.py", "splitters/published_*.py", "splitters/python_sets.py", "splitters/principal.py",
-    "splitters/sweep.py", "splitters/lane*.py",
+    "splitters/sweep.py", "splitters/lane*.py", "splitters/directions.py",
 )  # fmt: skip
 
 
@@ -141,9 +141,11 @@ def missing_parts(experiment: TreesExperiment, sets: Iterable[Loaded], store: St
     parts = []
     for one in sets:
         together = max(1, EXAMPLES // (len(one.data.y) * (experiment.folds - 1)))
-        for column in columns_on(experiment, one):
-            blocks = (one.block(trial, experiment.folds) for trial in range(experiment.trials))
-            left = [block.number for block in blocks if store.load(block).missing(block, (column,))]
+        columns = tuple(columns_on(experiment, one))
+        blocks = (one.block(trial, experiment.folds) for trial in range(experiment.trials))
+        lacking = [store.load(block).missing(block, columns) for block in blocks]
+        for column in columns:
+            left = [trial for trial, missing in enumerate(lacking) if column in missing]
             for start in range(0, len(left), together):
                 trials = tuple(left[start : start + together])
                 seconds = len(trials) * trial_seconds(one.data, column[1], experiment)

@@ -11,21 +11,25 @@ from splitlab._jit import Ints, kernel
 
 
 @kernel
-def next_direction(subset: Ints, size: int, k: int) -> int:
-    """Advance ``subset[:size]`` by one step of the walk, in place; returns the new size.
+def next_set(subset: Ints, size: int, pool: int) -> int:
+    """Advance ``subset[:size]`` to the next set of the first ``pool`` classes, by size, then lexicographically.
 
-    The walk begins with subset[0] = 0 and size 1. After its last step the content is arbitrary.
+    In place; the new size is returned. The walk begins with subset[0] = 0 and size 1.
     """
-    pool = k - 1 if 2 * size == k else k
     s = size - 1
     while s >= 0 and subset[s] == pool - size + s:
         s -= 1
     if s < 0:
-        size += 1
-        for later in range(min(size, k)):
+        for later in range(min(size + 1, pool)):
             subset[later] = later
-        return size
+        return size + 1
     subset[s] += 1
     for later in range(s + 1, size):
         subset[later] = subset[later - 1] + 1
     return size
+
+
+@kernel
+def next_direction(subset: Ints, size: int, k: int) -> int:
+    """Advance ``subset[:size]`` by one step of the walk, as ``next_set``; what comes after the last means nothing."""
+    return next_set(subset, size, k - 1 if 2 * size == k else k)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from splitlab._jit import Ints, kernel
+from splitlab._jit import Floats, Ints, kernel
 from splitlab.impurity import ENTROPY, GINI
 
 Words = NDArray[np.uint64]
@@ -118,17 +118,20 @@ def format_of(totals: Ints, n_total: Ints, n: int, kind: int) -> Format:
 
 
 @kernel
-def work_space(n: int, k: int, group: int, chunk: int, kind: int, form: Format) -> Work:
-    """Uninitialised arrays for ``group`` tables in ``chunk`` directions each."""
+def work_space(n: int, k: int, group: int, chunk: int, kind: int, form: Format, lookup: Floats) -> Work:
+    """Arrays for ``group`` tables in ``chunk`` directions each, uninitialised but for ``fixed``, of ``lookup``."""
     lanes, entropy = group * chunk, 0 if kind == GINI else 1
     sets = group << (k - 1) if chunk + 1 == 1 << (k - 1) else 0
     sides = np.empty(((1 - entropy) * (2 * form.words + 2), lanes), np.uint64)
+    fixed = np.empty(entropy * form.classes, np.int32)
+    for x in range(fixed.size):
+        fixed[x] = np.int32(form.scale * lookup[x] + 0.5)
     return Work(
         np.empty((chunk, k + 1), np.int64), np.empty(chunk, np.int64), np.empty(chunk, np.int64),
         np.empty((k + 2, n), np.int32), np.empty((4, sets), np.float32),
         np.empty((n, lanes + PAD), np.int32), np.empty((n, lanes + PAD), np.int32), np.empty(lanes, np.int32),
         np.empty((form.words, group * n), np.uint64),
         sides, sides.view(np.uint32), np.empty((5, lanes), np.int32), np.empty(lanes, np.float32),
-        np.empty(entropy * form.classes, np.int32), np.empty(entropy * form.own, np.int32),
+        fixed, np.empty(entropy * form.own, np.int32),
         np.empty(form.words, np.uint64), np.empty(k, np.int64),
     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitlab._jit import Ints, kernel
+from splitlab.impurity import GINI
 from splitlab.splitters.lane_format import (
     FIELD,
     FIXED_BITS,
@@ -16,6 +17,7 @@ from splitlab.splitters.lane_format import (
     Halves,
     Ints32,
     Words,
+    Work,
 )
 
 
@@ -174,3 +176,18 @@ def find_least(values: Ints32, least: Ints32, lanes: int) -> None:
     for j in range(values.shape[0] - 1):
         for lane in range(lanes):
             least[lane] = min(least[lane], values[j, lane])
+
+
+@kernel
+def fill_values(
+    totals: Ints, n_total: Ints, kind: int, first: int, count: int, here: int, form: Format, work: Work
+) -> None:
+    """Values of all cuts of a group of tables whose keys are sorted, and the least one of every lane."""
+    keys, rows, values, lanes = work.keys, work.rows, work.values, count * here
+    if kind == GINI:
+        mask = np.int32((1 << form.bits) - 1)
+        empty_prefixes(keys.shape[0], count, here, rows, work.sides, work.ints, work.scale)
+        gini_sweep(keys, mask, rows, work.sides, work.halves, work.ints, work.scale, values, lanes)
+    else:
+        entropy_sweep(totals, n_total, first, count, here, form, keys, rows, work.fixed, work.terms, values)
+    find_least(values, work.least, lanes)

@@ -39,10 +39,10 @@ from __future__ import annotations
 import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
-from splitlab.impurity import GINI, STRICTLY, sides_impurity
+from splitlab.impurity import STRICTLY, sides_impurity
 from splitlab.splitters.lane_format import FIELD, LANES, Format, Ints32, Words, Work, format_of, work_space
 from splitlab.splitters.lane_keys import list_directions, sort_lanes, write_all_keys, write_keys
-from splitlab.splitters.lane_values import empty_prefixes, entropy_sweep, find_least, gini_sweep, pack_rows
+from splitlab.splitters.lane_values import fill_values, pack_rows
 from splitlab.splitters.sweep import margins
 
 
@@ -120,9 +120,7 @@ def hcc_lanes(tables: Ints, kind: int, masks: Bools, lookup: Floats) -> None:
     chunk = min(directions, LANES)
     group = min(b, max(1, LANES // directions))
     form = format_of(totals, n_total, n, kind)
-    work = work_space(n, k, group, chunk, kind, form)
-    for x in range(work.fixed.size):
-        work.fixed[x] = np.int32(form.scale * lookup[x] + 0.5)
+    work = work_space(n, k, group, chunk, kind, form, lookup)
     subset, best = np.empty(k, np.int64), np.empty(group)
     for first in range(0, b, group):
         count = min(group, b - first)
@@ -138,16 +136,5 @@ def hcc_lanes(tables: Ints, kind: int, masks: Bools, lookup: Floats) -> None:
             else:
                 write_keys(tables[first], sizes[first], work.columns, work.members, work.keys, here)
             sort_lanes(work.keys, count * here)
-            if kind == GINI:
-                empty_prefixes(n, count, here, work.rows, work.sides, work.ints, work.scale)
-                gini_sweep(
-                    work.keys, np.int32((1 << form.bits) - 1), work.rows, work.sides, work.halves, work.ints,
-                    work.scale, work.values, count * here,
-                )  # fmt: skip
-            else:
-                entropy_sweep(
-                    totals, n_total, first, count, here, form,
-                    work.keys, work.rows, work.fixed, work.terms, work.values,
-                )  # fmt: skip
-            find_least(work.values, work.least, count * here)
+            fill_values(totals, n_total, kind, first, count, here, form, work)
             select_all(totals, n_total, kind, first, count, here, form, work, best, masks, lookup)

@@ -18,6 +18,7 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import GINI, lookup_table
+from splitlab.splitters.directions import next_set
 from splitlab.splitters.lane_format import (
     FIXED_BITS,
     LANES,
@@ -30,9 +31,9 @@ from splitlab.splitters.lane_format import (
     work_space,
 )
 from splitlab.splitters.lane_keys import sort_lanes
-from splitlab.splitters.lane_values import empty_prefixes, entropy_sweep, find_least, gini_sweep, pack_rows
+from splitlab.splitters.lane_values import fill_values, pack_rows
 from splitlab.splitters.published_sums import BITS, PRODUCTS, move, split_value
-from splitlab.splitters.published_trees import along_classes, best_prefix, list_counts, next_set, sort_by_rest
+from splitlab.splitters.published_trees import along_classes, best_prefix, list_counts, sort_by_rest
 from splitlab.splitters.python_sets import set_order
 from splitlab.splitters.sweep import margins, mark
 
@@ -74,22 +75,6 @@ def write_keys(
         if keys[a] >> bits == keys[b] >> bits and np.int64(rest[a]) * sizes[b] != np.int64(rest[b]) * sizes[a]:
             return True
     return False
-
-
-@kernel
-def fill_values(totals: Ints, n_total: Ints, kind: int, form: Format, work: Work, lanes: int) -> None:
-    """The values of all cuts of the lanes, whose keys are sorted."""
-    if kind == GINI:
-        mask = np.int32((1 << form.bits) - 1)
-        empty_prefixes(work.keys.shape[0], 1, lanes, work.rows, work.sides, work.ints, work.scale)
-        gini_sweep(
-            work.keys, mask, work.rows, work.sides, work.halves, work.ints, work.scale, work.values, lanes
-        )  # fmt: skip
-    else:
-        entropy_sweep(
-            totals, n_total, 0, 1, lanes, form, work.keys, work.rows, work.fixed, work.terms, work.values
-        )  # fmt: skip
-    find_least(work.values, work.least, lanes)
 
 
 @kernel
@@ -142,9 +127,7 @@ def hcc_of_table(table: Ints, kind: int, lookup: Floats, chosen: Bools) -> None:
     rest, keys = np.empty(n, np.int32), np.empty(n, np.int32)
     chunk = max(LEAST_LANES, min(LANES, KEYS // n // LEAST_LANES * LEAST_LANES)) if n > 2 else LEAST_LANES
     form = format_of(totals, n_total, n, kind)
-    work = work_space(n, k, 1, chunk, kind, form)
-    for x in range(work.fixed.size):
-        work.fixed[x] = np.int32(form.scale * lookup[x] + 0.5)
+    work = work_space(n, k, 1, chunk, kind, form, lookup)
     pack_rows(table.reshape(1, n, k), sizes, 0, 1, work.rows)
     pairs, doubt, sums = close_pairs(sizes[0]), np.empty(chunk, np.bool_), PRODUCTS if kind == GINI else BITS
     subset, size, lanes = np.zeros(k, np.int64), 1, 0
@@ -156,7 +139,7 @@ def hcc_of_table(table: Ints, kind: int, lookup: Floats, chosen: Bools) -> None:
         lanes, size = lanes + 1, next_set(subset, size, k)
         if lanes == chunk or size > k // 2:
             sort_lanes(work.keys, lanes)
-            fill_values(totals, n_total, kind, form, work, lanes)
+            fill_values(totals, n_total, kind, 0, 1, lanes, form, work)
             least = min(least, int(work.least[:lanes].min()))
             for lane in range(lanes):
                 if doubt[lane]:

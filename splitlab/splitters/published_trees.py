@@ -29,6 +29,7 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import GINI, lookup_table, xlog2x
+from splitlab.splitters.directions import next_set
 from splitlab.splitters.published_sums import BITS, NEAR, PRODUCTS, SHARES, move, promising, split_value
 from splitlab.splitters.python_sets import copied, set_of, set_order, walk, without
 from splitlab.splitters.sweep import margins, mark, sort_rows, sort_scores
@@ -127,22 +128,6 @@ def best_prefix(
         if exact < best:
             best, cut = exact, j
     return least, best, cut
-
-
-@kernel
-def next_set(subset: Ints, size: int, k: int) -> int:
-    """The next set of classes, by size, then lexicographically, in place; returns its size."""
-    s = size - 1
-    while s >= 0 and subset[s] == k - size + s:
-        s -= 1
-    if s < 0:
-        for later in range(min(size + 1, k)):
-            subset[later] = later
-        return size + 1
-    subset[s] += 1
-    for later in range(s + 1, size):
-        subset[later] = subset[later - 1] + 1
-    return size
 
 
 @kernel
