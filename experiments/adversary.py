@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.artefact import RESULTS
+from experiments.artefact import RESULTS, print_headed
 from splitlab.adversary import Found, record
 from splitlab.adversary.known import Key, Known, challenged, proven, with_better, worst_known
 from splitlab.adversary.search import search
@@ -101,8 +101,7 @@ def main(args: argparse.Namespace) -> int:
     table = table_of(known, scratch)
     write_frame(folder, "worst", frame_of(known, scratch), [table])
     print(f"results in {folder}", file=sys.stderr, flush=True)
-    print(f"{HEADING}\n{'=' * len(HEADING)}\n")
-    print(table.as_text())
+    print_headed(HEADING, table.as_text())
     return DONE
 
 

@@ -48,6 +48,10 @@ def _run(args: argparse.Namespace, name: str, heading: str, notes: Notes) -> int
     verdict, below = judge(results), notes(results)
     write_tables(results, folder, verdict, below)
     print(f"results in {folder}", file=sys.stderr, flush=True)
-    print(f"{heading}\n{'=' * len(heading)}\n")
-    print(text_of(results, verdict, below))
+    print_headed(heading, text_of(results, verdict, below))
     return DONE if verdict.agrees else DIFFERS
+
+
+def print_headed(heading: str, text: str) -> None:
+    """Print a text below its underlined heading."""
+    print(f"{heading}\n{'=' * len(heading)}\n\n{text}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.artefact import CONFIGS, RESULTS, options
+from experiments.artefact import CONFIGS, RESULTS, options, print_headed
 from splitlab.cli import DONE, guarded
 from splitlab.montecarlo.config import load_experiment
 from splitlab.montecarlo.folder import origin
@@ -69,8 +69,7 @@ def main(args: argparse.Namespace) -> int:
     write_tables(results, folder, entries, (comparison,))
     write_atomically(folder / "verdict.txt", f"{verdict}\n{comparison}\n")  # instead of that on single entries
     print(f"results in {folder}", file=sys.stderr, flush=True)
-    print(f"{HEADING}\n{'=' * len(HEADING)}\n")
-    print(text_of(results, entries, (comparison,)))
+    print_headed(HEADING, text_of(results, entries, (comparison,)))
     print("\n" + "\n".join(t.as_text() for t in tables))
     print(verdict)
     return DONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from experiments.artefact import CONFIGS, RESULTS, options
+from experiments.artefact import CONFIGS, RESULTS, options, print_headed
 from splitlab.cli import DONE, guarded
 from splitlab.montecarlo.study import run
 from splitlab.report.figures import figures_of, save
@@ -22,8 +22,7 @@ def main(args: argparse.Namespace) -> int:
     for plot in figures_of(results):
         save(plot, folder / "figures")
     print(f"results in {folder}, cost against success in {folder / 'figures'}", file=sys.stderr, flush=True)
-    print(f"{HEADING}\n{'=' * len(HEADING)}\n")
-    print(text_of(results))
+    print_headed(HEADING, text_of(results))
     return DONE
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from experiments.artefact import ROOT
+from experiments.artefact import ROOT, print_headed
 from splitlab.cli import DONE, Parser, add_run_options, guarded
 from splitlab.montecarlo.study import run
 from splitlab.report.timing_table import text_of, write_tables
@@ -20,8 +20,7 @@ def table3(args: argparse.Namespace) -> int:
     results = run(ROOT / "configs" / "table3.yaml", runs=args.runs, jobs=args.jobs, out=folder, **options)
     write_tables(results, folder)
     print(f"results in {folder}", file=sys.stderr, flush=True)
-    print(f"{HEADING}\n{'=' * len(HEADING)}\n")
-    print(text_of(results))
+    print_headed(HEADING, text_of(results))
     return DONE
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from experiments.artefact import CONFIGS, RESULTS, options
+from experiments.artefact import CONFIGS, RESULTS, options, print_headed
 from splitlab.cli import DONE, guarded
 from splitlab.montecarlo.study import run
 from splitlab.montecarlo.trees_study import TreesResults
@@ -21,8 +21,7 @@ def main(args: argparse.Namespace, name: str = "table4", heading: str = HEADING)
     assert isinstance(results, TreesResults)
     write_tables(results, folder)
     print(f"results in {folder}", file=sys.stderr, flush=True)
-    print(f"{heading}\n{'=' * len(heading)}\n")
-    print(text_of(results))
+    print_headed(heading, text_of(results))
     return DONE
 
 

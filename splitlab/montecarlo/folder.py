@@ -22,7 +22,7 @@ from splitlab.montecarlo import lower_bound
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment, load_experiment
 from splitlab.montecarlo.names import Plugins
 from splitlab.montecarlo.optimality_config import LOWER_BOUND
-from splitlab.montecarlo.places import check_texts
+from splitlab.montecarlo.places import BLOCKS, check_blocks, check_texts
 from splitlab.montecarlo.plan import columns_of
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.runner import RunError, all_splitters
@@ -135,11 +135,9 @@ def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[s
         return
     if not folder.is_dir():
         raise ConfigError(f"{folder}: is a file, not a folder; choose another --out")
-    blocks = folder / "blocks"
-    has_blocks = blocks.is_dir()
-    if not has_blocks and (blocks.exists() or blocks.is_symlink()):
-        raise ConfigError(f"{blocks}: is no folder, and the runs belong into one; remove it to compute them again")
+    check_blocks(folder)
     check_texts(folder)
+    has_blocks = (folder / BLOCKS).is_dir()
     if not ((folder / CONFIG).is_file() or has_blocks):
         if any(entry.name != ".lock" for entry in folder.iterdir()):
             raise ConfigError(f"{folder}: holds files but no splitlab results; choose another --out")

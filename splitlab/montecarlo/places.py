@@ -55,6 +55,13 @@ def _identity(path: Path, links: bool = True) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
+def check_blocks(folder: Path) -> None:
+    """ConfigError where something else stands in the place of the folder of all blocks."""
+    place = folder / BLOCKS
+    if not place.is_dir() and (place.exists() or place.is_symlink()):
+        raise ConfigError(f"{place}: is no folder, and the runs belong into one; {ANEW}")
+
+
 def check_cells(folder: Path, cells: Iterable[str]) -> None:
     """ConfigError where something stands in the place of a cell's folder or blocks that a run cannot replace."""
     for cell in cells:

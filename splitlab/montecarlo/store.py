@@ -29,6 +29,7 @@ from splitlab.montecarlo.places import BLOCKS, Places, cell_folders
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block
 from splitlab.montecarlo.yaml_source import ConfigError, shorten
 from splitlab.ordinary import is_ordinary
+from splitlab.plugins import is_plugin
 
 FORMAT = 1
 LARGEST_FILE = 1 << 28  # bytes; a block of a thousand columns is far below
@@ -191,7 +192,7 @@ class FolderStore:
         for impurity, splitter, size, fingerprint in header["columns"]:
             # A column that is not of this experiment has no fingerprint here: it is kept as it is.
             current = self.fingerprints.setdefault((impurity, splitter), fingerprint)
-            if not (is_own(impurity) or is_own(splitter)):
+            if not (is_plugin(impurity) or is_plugin(splitter)):  # those may return anything, and fail
                 check_numbers(numbers[at : at + size])
             if fingerprint == current:
                 columns[impurity, splitter] = numbers[at : at + size]
@@ -234,11 +235,6 @@ def check_numbers(numbers: NDArray[np.float64]) -> None:
     """ValueError unless these may be counts or impurities."""
     if not ((numbers >= 0.0) & (numbers < np.inf)).all():
         raise ValueError("it has numbers that are negative or not finite")
-
-
-def is_own(name: str) -> bool:
-    """Whether a column's name is that of somebody's own function, which may return anything and fail."""
-    return ":" in name
 
 
 def _header(first_line: bytes) -> dict[str, Any]:

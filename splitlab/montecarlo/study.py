@@ -34,7 +34,7 @@ from splitlab.montecarlo.folder import (
 from splitlab.montecarlo.names import with_functions_named
 from splitlab.montecarlo.optimality import optimality_frame
 from splitlab.montecarlo.optimality_config import OptimalityExperiment
-from splitlab.montecarlo.places import check_cells
+from splitlab.montecarlo.places import BLOCKS, check_cells
 from splitlab.montecarlo.plan import cell_blocks, refuse_absurd
 from splitlab.montecarlo.progress import shown, tell
 from splitlab.montecarlo.provenance import provenance
@@ -271,7 +271,7 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> R
     try:
         return _gathered(experiment, store, Path(folder), measure=False)
     except IncompleteError as error:
-        if not (Path(folder) / "blocks").is_dir():
+        if not (Path(folder) / BLOCKS).is_dir():
             raise ConfigError(f"{folder}: holds a summary only, without the runs behind it") from None
         raise ConfigError(f"{folder}: {error}; `splitlab run {folder}/{CONFIG} --out {folder}` computes them") from None
 
