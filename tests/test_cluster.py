@@ -18,7 +18,7 @@ import pytest
 
 import splitlab
 from splitlab import cli
-from tests.test_survival import contents
+from tests.test_survival import contents, contents_of_run
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = 40
@@ -88,8 +88,7 @@ def cluster() -> Iterator[Cluster]:
 def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("local")
     (folder / "c.yaml").write_text(CONFIG)
-    splitlab.run(folder / "c.yaml", out=folder / "out")
-    return contents(folder / "out")
+    return contents_of_run(folder / "c.yaml")
 
 
 def started(cluster: Cluster, folder: Path, *options: str) -> subprocess.Popen[str]:

@@ -9,7 +9,6 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -42,20 +41,6 @@ ENTRY = {"n": 12, "k": 3, "max_count": 7, "runs": 1000}
 AUTHORS = "draws: authors\ngrid:\n  - {n: 12, k: [9, 3], max_count: 7, runs: 500}\n"
 HEAD = "name: x\nimpurities: gini\nsplitters: lca\n"  # three lines
 TAIL = "grid:\n- {n: 12, k: 3, max_count: 7, runs: 10}\n"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def known_names():
-    """The names are what this module checks against; the kernels behind them do not matter (and need not compile)."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module, attributes in (
-            ("splitters", {"names": lambda: SPLITTERS, "known": SPLITTERS.__contains__}),
-            ("impurity", {"NAMES": ("gini", "entropy")}),
-        ):
-            fake = ModuleType(f"splitlab.{module}")
-            vars(fake).update(attributes)
-            patch.setitem(sys.modules, f"splitlab.{module}", fake)
-        yield
 
 
 def settings_dict(**changes: Any) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import splitlab
 from splitlab._jit import cache_folder
-from tests.test_survival import contents
+from tests.test_survival import contents, contents_of_run
 
 ROOT = Path(__file__).parents[1]
 CONFIG = """name: here
@@ -41,8 +40,7 @@ def ran(*command: object, cwd: Path, given: str | None = None, **changes: str) -
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("usual")
     (folder / "c.yaml").write_text(CONFIG)
-    splitlab.run(folder / "c.yaml", out=folder / "out")
-    return contents(folder / "out")
+    return contents_of_run(folder / "c.yaml")
 
 
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "3")

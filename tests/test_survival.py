@@ -73,11 +73,15 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
+def contents_of_run(config: Path, jobs: int | None = None) -> dict[str, bytes]:
+    """All files of an undisturbed run, in the folder ``out`` beside its config."""
+    splitlab.run(config, jobs=jobs, out=config.parent / "out")
+    return contents(config.parent / "out")
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    folder = tmp_path_factory.mktemp("undisturbed")
-    splitlab.run(written(folder, CONFIG), jobs=1, out=folder / "out")
-    return contents(folder / "out")
+    return contents_of_run(written(tmp_path_factory.mktemp("undisturbed"), CONFIG), jobs=1)
 
 
 @pytest.fixture(scope="module")
