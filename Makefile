@@ -64,7 +64,7 @@ report: $(READY)  ## one page about everything: results/report.html
 all: $(READY)  ## everything about random tables, and a summary
 	@$(PY) -m experiments.all $(OPTIONS)
 
-replay: $(READY)  ## the authors' own random tables for n = 12, digit for digit
+replay: $(READY)  ## the authors' own random tables: every Monte Carlo number of the paper, digit for digit
 	@$(PY) -m experiments.replay $(OPTIONS)
 
 run: $(READY)  ## your own experiment: make run CONFIG=my.yaml

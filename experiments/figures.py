@@ -20,16 +20,24 @@ def plots(args: argparse.Namespace) -> dict[str, list[Plot]]:
     """All figures, by the part of the report that they belong to."""
     tables = {name: obtain(name, args).win_percentage for name in TABLES}
     published = pd.concat([tables["table1"], tables["table2"]], ignore_index=True)
+    wins = pd.concat([published, between(args)], ignore_index=True)
     both = pd.concat(tables.values(), ignore_index=True)
     both = both[both["splitter"].isin(PCEXT)]
     compared = [plot for plot in (diagonal_plot(published),) if plot]
     return {
-        "wins": [*win_plots(published), *compared],
+        "wins": [*win_plots(wins), *compared],
         "pcext": [plot for plot in (pcext_plot(both),) if plot],
         "excess": excess_plots(obtain("excess", args).excess_histogram),
         "optimality": figures_of(obtain("optimality", args)),
         "time": time_plots(timing_of(args)),
     }
+
+
+def between(args: argparse.Namespace) -> pd.DataFrame:
+    """Our wins for the values of n that the authors ran and did not print, with theirs in the column ``authors``."""
+    ours, theirs = (obtain(name, args).win_percentage for name in ("between", "replay"))
+    key = ["impurity", "n", "k", "max_count", "splitter"]
+    return ours.merge(theirs[[*key, "percent"]].rename(columns={"percent": "authors"}), on=key, how="left")
 
 
 TABLES = ("table1", "table2", "table1_corrected", "table2_corrected")

@@ -46,9 +46,9 @@ def wins_section(name: str, args: argparse.Namespace, figures: list[Plot], *note
 def excess_section(args: argparse.Namespace, figures: list[Plot]) -> page.Section:
     """Pooled excess, maxima, and whether other max_count behave alike."""
     folder, results = RESULTS / "excess", obtain("excess", args)
-    tables, verdict = excess.write_summaries(results, folder, excess.tail(folder, args.runs, args.jobs))
+    tables, remark = excess.write_summaries(results, folder)
     whole = section(results, folder, judge(results), figures, alike(results), title="Relative excess")
-    return page.Section(whole.title, (*tables, page.Verdict(verdict, None), *whole.blocks))
+    return page.Section(whole.title, (*tables, remark, *whole.blocks))
 
 
 def trees_section(name: str) -> page.Section:

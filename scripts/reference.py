@@ -26,7 +26,7 @@ SOMETIMES = (
     "relative_excess.csv",
     "pooled_excess.csv",
     "maxima.csv",
-    "tail.csv",
+    "arithmetic.csv",
     "optimality.csv",
     "timing.csv",
     "means.csv",

@@ -3,14 +3,15 @@
 A table with a zero row or column is drawn again as a whole. Whether that happens depends on the table alone, so
 the accepted tables are uniform over all tables without zero rows and columns.
 
-Three sources of the same distribution:
+Two sources of the same distribution:
 
 - ``independent_tables``: candidates in chunks of a constant shape, accepted ones kept in order. The first m tables
   of a stream are the same however many are asked for.
 - the same call where candidates are hardly ever accepted: rows (or columns, whichever fail oftener) are drawn
   conditioned on not being zero; they are independent, so a zero one is simply drawn again by itself. Then only
   the other side can fail, and a whole table is drawn again when it does. This is exact, not an approximation.
-- ``AuthorsStream``: the random numbers of the program behind the paper, for its four cells with n = 12.
+
+The tables of the program behind the paper are a third one: ``splitlab.published.stream``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,6 @@ CHUNK_TABLES = 256
 CHUNK_ENTRIES = 1 << 20  # 8 MB: bounds the memory of a chunk of large tables
 PART_ENTRIES = 1 << 20
 RARELY_ACCEPTED = 0.02  # below, the conditional sampler draws fewer entries than rejection of whole tables
-
-AUTHORS_SEED = 19880531
-AUTHORS_CELLS = ((12, 3, 7), (12, 5, 7), (12, 7, 7), (12, 9, 7))
-AUTHORS_RUNS = 10_000
 
 
 def acceptance_probability(n: int, k: int, max_count: int) -> float:
@@ -169,49 +165,3 @@ def _without_zero_rows(
         flat[zero] = rng.integers(0, max_count + 1, (zero.size, columns))
         zero = zero[~flat[zero].any(axis=1)]
     return flat.reshape(size, rows, columns)
-
-
-class AuthorsStream:
-    """The authors' own random tables: one generator walked through four cells, 10,000 tables in each.
-
-    The state carries over from cell to cell and from block to block, so blocks cannot be seeded by themselves;
-    ``block_states`` walks the stream once and gives the state at the start of every block.
-
-    Source: seed and order found in the program behind the paper; its tables give the 32 published entries with
-    n = 12 digit for digit.
-    """
-
-    @staticmethod
-    def tables(state: tuple[Any, ...], n: int, k: int, max_count: int, count: int) -> tuple[Draw, tuple[Any, ...]]:
-        """``count`` accepted tables from ``state``, and the state after the last of them.
-
-        As many candidates are drawn at a time as tables are still missing. So the last one drawn is always the
-        last one accepted, and the stream is never read too far.
-        """
-        rng = np.random.RandomState()
-        rng.set_state(state)
-        kept, places = [np.empty((0, n, k), np.int64)], np.full(1, -1)
-        drawn = 0
-        while missing := count + 1 - places.size:
-            candidates = rng.randint(0, max_count + 1, (missing, n, k)).astype(np.int64)
-            here = np.flatnonzero(accepted(candidates))
-            kept.append(candidates[here])
-            places = np.concatenate([places, drawn + here])
-            drawn += missing
-        return Draw(np.concatenate(kept), np.diff(places)), rng.get_state()  # type: ignore[return-value]
-
-    @classmethod
-    def block_states(cls, block_runs: int) -> dict[tuple[tuple[int, int, int], int], tuple[Any, ...]]:
-        """The generator state at the start of each block, keyed by (cell, block).
-
-        ValueError unless ``block_runs`` divides the 10,000 runs of a cell: the next one begins right after them.
-        """
-        if AUTHORS_RUNS % block_runs:
-            raise ValueError(f"block_runs: {block_runs} does not divide {AUTHORS_RUNS}")
-        state: tuple[Any, ...] = np.random.RandomState(AUTHORS_SEED).get_state()  # type: ignore[assignment]
-        states = {}
-        for cell in AUTHORS_CELLS:
-            for block in range(AUTHORS_RUNS // block_runs):
-                states[cell, block] = state
-                _, state = cls.tables(state, *cell, block_runs)
-        return states

@@ -172,8 +172,17 @@ def test_authors_draws_refuse_another_seed(write):
 
 def test_authors_draws_refuse_other_cells(write):
     found = message(write((HEAD + AUTHORS).replace("9, 3", "9, 4")))
-    possible = "n12_k3_m7, n12_k5_m7, n12_k7_m7, n12_k9_m7"
-    assert found == f"configs/x.yaml:6: grid[0]: cell n12_k4_m7 does not go with draws: authors; possible: {possible}"
+    cells = "max_count 7 with n = 12, 18, 25, 31, 37, 43, 50; or max_count 2 with n = 12, 25, 50"
+    ran = f"the authors ran k = 3, 5, 7, 9 and {cells}; or max_count 15 with n = 12, 25, 50"
+    assert found == f"configs/x.yaml:6: grid[0]: cell n12_k4_m7 does not go with draws: authors; {ran}"
+
+
+@pytest.mark.parametrize(
+    "cell", ["n: 18, k: 3, max_count: 2", "n: 30, k: 3, max_count: 7", "n: 12, k: 3, max_count: 3"]
+)
+def test_authors_draws_refuse_what_lies_between(write, cell):
+    found = message(write(f"{HEAD}draws: authors\ngrid:\n  - {{{cell}, runs: 500}}\n"))
+    assert "does not go with draws: authors; the authors ran k = 3, 5, 7, 9 and max_count 7 with" in found
 
 
 def test_authors_draws_refuse_more_runs_than_there_are(write):

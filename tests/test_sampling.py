@@ -1,11 +1,10 @@
-"""Random tables: exact probabilities, uniformity, reproducible streams, and the authors' own stream."""
+"""Random tables: exact probabilities, uniformity, reproducible streams."""
 
 from __future__ import annotations
 
 import itertools
 from fractions import Fraction
 from math import comb, log10, sqrt
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from scipy import stats
 
 from splitlab import sampling
 from splitlab.sampling import (
-    AuthorsStream,
     acceptance_probability,
     accepted,
     block_generator,
@@ -210,69 +208,3 @@ def test_seed_zero_is_a_seed_like_any_other() -> None:
     a, b, c = (independent_tables(block_generator(seed, 4, 3, 7, 0), 4, 3, 7, 20).tables for seed in (0, 0, 1))
     assert np.array_equal(a, b)
     assert not np.array_equal(a, c)
-
-
-# The authors' stream
-
-
-@pytest.fixture(scope="module")
-def states() -> dict[Any, Any]:
-    return AuthorsStream.block_states(1000)
-
-
-def one_by_one(rng: np.random.RandomState, n: int, k: int, count: int) -> tuple[NDArray[np.int64], int]:
-    """``count`` accepted tables, each candidate drawn by its own call, and the number of candidates."""
-    tables: list[NDArray[Any]] = []
-    drawn = 0
-    while len(tables) < count:
-        table = rng.randint(0, 8, (n, k))
-        drawn += 1
-        if table.any(axis=0).all() and table.any(axis=1).all():
-            tables.append(table)
-    return np.array(tables), drawn
-
-
-def same_state(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-    return a[0] == b[0] and np.array_equal(a[1], b[1]) and a[2:] == b[2:]
-
-
-def test_the_states_are_those_of_one_walk(states: dict[Any, Any]) -> None:
-    rng = np.random.RandomState(19880531)
-    for block in range(10):
-        assert same_state(rng.get_state(), states[(12, 3, 7), block])
-        tables, drawn = one_by_one(rng, 12, 3, 1000)
-        if block < 2:
-            draw, after = AuthorsStream.tables(states[(12, 3, 7), block], 12, 3, 7, 1000)
-            assert np.array_equal(draw.tables, tables)
-            assert draw.drawn.sum() == drawn
-            assert same_state(after, rng.get_state())
-    # Cell (12, 5) goes on where (12, 3) ended.
-    assert same_state(rng.get_state(), states[(12, 5, 7), 0])
-    tables, _ = one_by_one(rng, 12, 5, 300)
-    assert np.array_equal(AuthorsStream.tables(states[(12, 5, 7), 0], 12, 5, 7, 300)[0].tables, tables)
-
-
-def test_the_states_know_all_four_cells(states: dict[Any, Any]) -> None:
-    assert set(states) == {((12, k, 7), block) for k in (3, 5, 7, 9) for block in range(10)}
-
-
-def test_the_block_size_does_not_matter(states: dict[Any, Any]) -> None:
-    halves = AuthorsStream.block_states(500)
-    for k in (3, 5, 9):
-        cell = (12, k, 7)
-        for block in (0, 3, 9):
-            assert same_state(halves[cell, 2 * block], states[cell, block])
-            whole, _ = AuthorsStream.tables(states[cell, block], *cell, 1000)
-            parts = [AuthorsStream.tables(halves[cell, 2 * block + half], *cell, 500)[0] for half in (0, 1)]
-            assert np.array_equal(np.concatenate([p.tables for p in parts]), whole.tables)
-            assert np.concatenate([p.drawn for p in parts]).tolist() == whole.drawn.tolist()
-
-
-def test_the_states_are_left_alone(states: dict[Any, Any]) -> None:
-    state = states[(12, 3, 7), 0]
-    key = state[1].copy()
-    first, _ = AuthorsStream.tables(state, 12, 3, 7, 700)
-    again, _ = AuthorsStream.tables(state, 12, 3, 7, 700)
-    assert np.array_equal(first.tables, again.tables)
-    assert np.array_equal(state[1], key)
-    assert AuthorsStream.tables(state, 12, 3, 7, 0)[0].tables.shape == (0, 12, 3)

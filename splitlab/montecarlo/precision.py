@@ -19,7 +19,7 @@ from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, block_count, colum
 from splitlab.montecarlo.runner import Task, compute
 from splitlab.montecarlo.study import run
 from splitlab.montecarlo.sums_store import GROUP_BLOCKS, kept_bytes
-from splitlab.sampling import AUTHORS_RUNS
+from splitlab.published.stream import RUNS
 
 MEASURED_SECONDS = 0.2  # what a measurement should take, in one cell
 MEASURED_RUNS = (20, BLOCK_RUNS)
@@ -79,7 +79,7 @@ def plan(
     if pilot is not None and not 1 <= pilot <= MAX_RUNS:
         raise ConfigError(f"--pilot: {pilot} is out of range; write a number of runs from 1 to {MAX_RUNS}")
     if experiment.draws == "authors":
-        raise ConfigError(f"{place}: draws: authors has {AUTHORS_RUNS} tables per cell, no more")
+        raise ConfigError(f"{place}: draws: authors has {RUNS} tables per cell, no more")
     refuse_absurd(with_runs(experiment, 1))
     shares = _pilot_shares(experiment, pilot, say) if pilot else {}
     return [_cell_plan(experiment, cell, half_width, shares.get(cell, 0.5)) for cell, _ in experiment.cells]

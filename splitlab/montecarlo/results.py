@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 
 from splitlab.montecarlo.config import Cell, Experiment
 from splitlab.montecarlo.store import Store
-from splitlab.montecarlo.summary import Summary, block_wins, cell_columns
+from splitlab.montecarlo.summary import Summary, block_wins, cell_columns, summarise
 
 
 class Results:
@@ -84,10 +86,39 @@ class Results:
             raise ValueError(f"cell {cell.label} is not in this experiment; it has {_cells(self.experiment)}")
         if impurity not in self.experiment.impurities:
             raise ValueError(f"impurity {impurity!r} is not in this experiment; it has {self.experiment.impurities}")
-        if not self.experiment.keep_runs:
-            raise ValueError(f"{self.experiment.name} has keep_runs: false; there are no single runs, only their sums")
+        self._check_runs_are_kept()
         columns = tuple((impurity, s) for s in self.experiment.splitters)
         return np.concatenate([part for _, _, part in cell_columns(cell, runs[cell], self._store, columns)])
+
+    def among(self, splitters: Sequence[str]) -> Results:
+        """The numbers that these runs give for some of the splitters: a win depends on who takes part.
+
+        Parameters
+        ----------
+        splitters : sequence of str
+            Names of splitters of this experiment.
+
+        Returns
+        -------
+        Results
+            Made from the stored runs; nothing is computed again.
+
+        Raises
+        ------
+        ValueError
+            A name is not one of this experiment's splitters, or the experiment keeps no single runs.
+        """
+        experiment = self.experiment
+        for name in splitters:
+            if name not in experiment.splitters:
+                raise ValueError(f"splitter {name!r} is not in this experiment; it has {experiment.splitters}")
+        self._check_runs_are_kept()
+        part = replace(experiment, splitters=tuple(splitters))
+        return Results(part, self._store, summarise(part, self._store))
+
+    def _check_runs_are_kept(self) -> None:
+        if not self.experiment.keep_runs:
+            raise ValueError(f"{self.experiment.name} has keep_runs: false; there are no single runs, only their sums")
 
     def block_wins(self) -> pd.DataFrame:
         """Wins per block of 1,000 runs: impurity, n, k, max_count, block, runs, and a column per splitter."""

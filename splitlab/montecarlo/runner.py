@@ -30,7 +30,8 @@ from splitlab.montecarlo.plan import (
 )
 from splitlab.montecarlo.store import BlockData, Column, Store
 from splitlab.plugins import packed, search, unpack
-from splitlab.sampling import AuthorsStream, Draw, block_generator, concatenated, independent_parts
+from splitlab.published import stream
+from splitlab.sampling import Draw, block_generator, concatenated, independent_parts
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.own import SplitterError
 from splitlab.splitters.warm import compile_all
@@ -98,8 +99,8 @@ def draw_parts(task: Task) -> Iterator[Draw]:
         rng = block_generator(task.seed, *shape, task.item.block.number)
         yield from independent_parts(rng, *shape, stop - start, start)
         return
-    _, state = AuthorsStream.tables(task.state, *shape, start)
-    yield AuthorsStream.tables(state, *shape, stop - start)[0]
+    _, state = stream.tables(task.state, *shape, start)
+    yield stream.tables(state, *shape, stop - start)[0]
 
 
 def impurities_of(
@@ -153,15 +154,22 @@ def _floats(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def missing_tasks(experiment: Experiment, store: Store, own: bool) -> Iterator[list[Task]]:
     """For each block that lacks some columns, of people's ``own`` functions or of kernels, its tasks."""
-    states = AuthorsStream.block_states(BLOCK_RUNS) if experiment.draws == "authors" else {}
     keep = experiment.on_error == "record"
     for cell, runs in experiment.cells:
         columns = _columns(experiment, cell, own)
         for block in cell_blocks(cell, runs) if columns else ():
             lacking = store.load(block).missing(block, columns)
             if lacking:
-                state = states.get(((cell.n, cell.k, cell.max_count), block.number))
+                state = start_state(experiment, block)
                 yield [Task(item, lacking, experiment.seed, state, keep) for item in slices(block, lacking)]
+
+
+def start_state(experiment: Experiment, block: Block) -> tuple[Any, ...] | None:
+    """The generator's state at the start of a block of the authors' tables; None where blocks have seeds."""
+    if experiment.draws != "authors":
+        return None
+    cell = block.cell
+    return stream.block_states((cell.n, cell.k, cell.max_count), BLOCK_RUNS)[block.number]
 
 
 def work_of(tasks: list[Task]) -> Work:

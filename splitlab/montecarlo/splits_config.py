@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from splitlab.montecarlo.config import Cell, CommonConfig, Experiment
 from splitlab.montecarlo.yaml_source import Source
-from splitlab.sampling import AUTHORS_CELLS, AUTHORS_RUNS, AUTHORS_SEED
+from splitlab.published import stream
 
 
 class SplitsConfig(CommonConfig):
@@ -24,21 +24,21 @@ class SplitsConfig(CommonConfig):
         authors = self.draws == "authors"
         if authors:
             _check_authors(self, source)
-        seed = AUTHORS_SEED if authors else self.seed
+        seed = stream.SEED if authors else self.seed
         own: dict[str, Any] = {"draws": self.draws, "on_error": self.on_error, "keep_runs": self.keep_runs}
         return Experiment(kind=self.kind, seed=seed, **own, **common)
 
 
 def _check_authors(written: SplitsConfig, source: Source) -> None:
-    if "seed" in written.model_fields_set and written.seed != AUTHORS_SEED:
-        rule = f"the authors' stream has seed {AUTHORS_SEED} only (the key can be left out)"
+    if "seed" in written.model_fields_set and written.seed != stream.SEED:
+        rule = f"the authors' stream has seed {stream.SEED} only (the key can be left out)"
         raise source.error(("seed",), f"{written.seed} does not go with draws: authors; {rule}")
-    possible = [Cell(*sizes) for sizes in AUTHORS_CELLS]
+    possible = [Cell(*shape) for max_count in stream.WALKS for shape in stream.shapes(max_count)]
     for i, entry in enumerate(written.grid):
         for cell, _ in entry.cells():
             if cell not in possible:
-                rule = f"possible: {', '.join(cell.label for cell in possible)}"
+                rule = f"the authors ran {stream.described()}"
                 raise source.error(("grid", i), f"cell {cell.label} does not go with draws: authors; {rule}")
-        if entry.runs > AUTHORS_RUNS:
-            rule = f"the authors' stream has {AUTHORS_RUNS} tables per cell"
+        if entry.runs > stream.RUNS:
+            rule = f"the authors' stream has {stream.RUNS} tables per cell"
             raise source.error(("grid", i, "runs"), f"{entry.runs} is too large for draws: authors; {rule}")

@@ -25,7 +25,6 @@ from scipy.special import gammaln
 from splitlab.montecarlo.study import Results
 from splitlab.published import PAPER_RIVALS, PAPER_RUNS
 from splitlab.report.layout import round_half_up
-from splitlab.sampling import AUTHORS_RUNS
 
 LEVEL = 0.01
 
@@ -122,8 +121,8 @@ def judge(results: Results) -> Verdict:
 
 
 def _digit_for_digit(compared: list[Entry]) -> Verdict:
-    if any(e.runs != AUTHORS_RUNS for e in compared):
-        return Verdict(False, True, f"not judged: the authors' numbers are from all {AUTHORS_RUNS:,} runs of each cell")
+    if any(e.runs != PAPER_RUNS for e in compared):
+        return Verdict(False, True, f"not judged: the authors' numbers are from all {PAPER_RUNS:,} runs of each cell")
     differing = tuple(e for e in compared if not e.rounds_alike())
     text = f"{len(compared) - len(differing)} of {len(compared)} entries equal, digit for digit"
     return Verdict(True, not differing, text, differing)

@@ -54,6 +54,7 @@ from splitlab.report.style import (
 
 ENTRY = ["impurity", "n", "k", "max_count", "splitter"]
 COUNTED, SCALED = "pc_ext_counts", "pc_ext"
+PUBLISHED_SIZE, UNPRINTED_SIZE = 6.2, 4.2  # of hollow markers, in points
 
 
 def win_plots(frame: pd.DataFrame) -> list[Plot]:
@@ -62,7 +63,8 @@ def win_plots(frame: pd.DataFrame) -> list[Plot]:
     Parameters
     ----------
     frame : pandas.DataFrame
-        Rows of ``Results.win_percentage``, of one experiment or several that share no entry.
+        Rows of ``Results.win_percentage``, of one experiment or several that share no entry. A further column
+        ``authors`` may hold percentages of the authors' own run that the paper does not print, NaN elsewhere.
 
     Returns
     -------
@@ -81,26 +83,34 @@ def win_plots(frame: pd.DataFrame) -> list[Plot]:
 def _win_plot(frame: pd.DataFrame, name: str) -> Plot:
     x = horizontal(frame)
     frame, omitted = thinned(frame, x)
-    published = _published(frame)
     look = styles(frame["splitter"])
+    # What is drawn hollow: its name in the legend, and the numbers.
+    hollows = {"published": _published(frame)}
+    if "authors" in frame:
+        hollows["authors' run, not printed"] = frame["authors"]
+    hollows = {label: numbers for label, numbers in hollows.items() if numbers.notna().any()}
+    sizes = dict(zip(hollows, (PUBLISHED_SIZE, UNPRINTED_SIZE), strict=False))
 
     def draw(axes: Axes, part: pd.DataFrame) -> None:
         for splitter, rows in series(part):
             line(axes, rows, x, PERCENT, splitter, look[splitter].of_line())
             rows = rows.sort_values(x)
-            printed = published[rows.index]
-            if printed.notna().any():
-                axes.plot(rows[x], printed, label=f"{splitter} published", **look[splitter].of_published())
+            for label, numbers in hollows.items():
+                if numbers[rows.index].notna().any():
+                    style = {**look[splitter].of_published(), "markersize": sizes[label]}
+                    axes.plot(rows[x], numbers[rows.index], label=f"{splitter} {label}", **style)
 
     with styled():
         handles = method_handles(frame)
-        if published.notna().any():
-            handles.append(Line2D([], [], **hollow("o", GREY), markersize=6.2, linestyle="none", label="published"))
+        for label in hollows:
+            handles.append(Line2D([], [], **hollow("o", GREY), markersize=sizes[label], linestyle="none", label=label))
         figure = grid(frame, frame["impurity"].map(impurity_title), x, PERCENT, draw, handles)
     caption = (
         f"Percentage of random tables on which each method is the best of those compared (ties all win), against the "
         f"{MEANING[x]}, for each {impurity_word(frame)}{MEANING[other(x)]}. {tables_text(frame)} "
-        f"Bars: 95 % Wilson intervals.{published_text(frame, published)}{omitted}"
+        f"Bars: 95 % Wilson intervals.{published_text(frame, _published(frame))}"
+        + (" Small hollow markers: the authors' run where the paper prints none." if "authors" in frame else "")
+        + omitted
     )
     return Plot(name, figure, frame, caption)
 

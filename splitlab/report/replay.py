@@ -12,10 +12,9 @@ from splitlab.montecarlo.config import Cell, ConfigError, Experiment
 from splitlab.montecarlo.folder import open_store, stored_experiment
 from splitlab.montecarlo.names import Plugins, lists_of, plugin_problems
 from splitlab.montecarlo.plan import BLOCK_RUNS, Block, Item, columns_in, rivals
-from splitlab.montecarlo.runner import Task, draw, impurities_of
+from splitlab.montecarlo.runner import Task, draw, impurities_of, start_state
 from splitlab.montecarlo.summary import wins
 from splitlab.report.layout import Entry, Table, grid, value_numbers
-from splitlab.sampling import AuthorsStream
 from splitlab.splitters import get, split_batch
 
 
@@ -77,11 +76,9 @@ def _find_cell(experiment: Experiment, folder: Path, n: int, k: int, max_count: 
 
 
 def _task(experiment: Experiment, cell: Cell, run: int) -> Task:
-    block, at = divmod(run, BLOCK_RUNS)
-    state = None
-    if experiment.draws == "authors":
-        state = AuthorsStream.block_states(BLOCK_RUNS)[(cell.n, cell.k, cell.max_count), block]
-    return Task(Item(Block(cell, block, at + 1), at, at + 1), (), experiment.seed, state)
+    number, at = divmod(run, BLOCK_RUNS)
+    block = Block(cell, number, at + 1)
+    return Task(Item(block, at, at + 1), (), experiment.seed, start_state(experiment, block))
 
 
 def _splits(table: np.ndarray, impurity: str, names: tuple[str, ...]) -> Table:

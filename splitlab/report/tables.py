@@ -28,23 +28,35 @@ def impurity_title(name: str) -> str:
 
 
 def win_tables(results: Results) -> list[Table]:
-    """For each impurity, the percentages of wins: ours with standard error, and the published ones."""
+    """For each impurity, the percentages of wins: ours with standard error, and the published ones.
+
+    Of the authors' own tables, the cells that the paper does not print have a table of their own.
+    """
     frame, experiment = results.win_percentage, results.experiment
     tables = []
     for impurity in experiment.impurities:
         part = frame[frame["impurity"] == impurity]
-        printed = bool((part["published"] != "").any())
-        rows = [
-            [*_cell_entries(experiment, cell), *_win_entries(group, printed)]
-            for cell, group in part.groupby(["n", "k", "max_count"])
-        ]
-        heads = [*_cell_heads(experiment)]
-        for splitter in experiment.splitters:
-            heads += [get(splitter).title, "paper"] if printed else [get(splitter).title]
         title = f"Percentage of tables won, {impurity_title(impurity)} ({_size(experiment)})"
-        keys = len(_cell_heads(experiment))
-        tables.append(Table(title, heads, rows, keys, _win_notes(printed)))
+        printed = part["published"] != ""
+        if experiment.draws == "authors" and printed.any() and not printed.all():
+            unprinted = f"{title}: cells that the authors ran and the paper does not print"
+            tables += [_win_table(title, part[printed], experiment), _win_table(unprinted, part[~printed], experiment)]
+        else:
+            tables.append(_win_table(title, part, experiment))
     return tables
+
+
+def _win_table(title: str, part: pd.DataFrame, experiment: Experiment) -> Table:
+    """Some cells of one impurity."""
+    printed = bool((part["published"] != "").any())
+    rows = [
+        [*_cell_entries(experiment, cell), *_win_entries(group, printed)]
+        for cell, group in part.groupby(["n", "k", "max_count"])
+    ]
+    heads = [*_cell_heads(experiment)]
+    for splitter in experiment.splitters:
+        heads += [get(splitter).title, "paper"] if printed else [get(splitter).title]
+    return Table(title, heads, rows, len(_cell_heads(experiment)), _win_notes(printed))
 
 
 def _win_entries(group: pd.DataFrame, printed: bool) -> list[Entry]:
