@@ -54,7 +54,7 @@ from splitlab.report.style import (
 
 ENTRY = ["impurity", "n", "k", "max_count", "splitter"]
 COUNTED, SCALED = "pc_ext_counts", "pc_ext"
-PUBLISHED_SIZE, UNPRINTED_SIZE = 6.2, 4.2  # of hollow markers, in points
+PUBLISHED_SIZE, UNPRINTED_SIZE = 6.2, 5.2  # of hollow markers, in points
 
 
 def win_plots(frame: pd.DataFrame) -> list[Plot]:
