@@ -24,7 +24,7 @@ from splitlab.montecarlo.config import ConfigError
 from splitlab.montecarlo.runner import Executor, Task, compute_elsewhere
 from splitlab.montecarlo.store import BlockData
 
-CODE = ("*.py", "montecarlo/*.py", "splitters/*.py")
+CODE = ("*.py", "montecarlo/*.py", "splitters/*.py", "splitters/kernels/*.py")
 PER_THREAD = 3  # tasks in the window for every thread of a worker
 CONNECT_SECONDS = 15
 PATIENCE = 2.0  # seconds between two looks at the cluster

@@ -91,7 +91,7 @@ def _fingerprints(experiment: Experiment, imported: bool) -> dict[tuple[str, str
     splitters, impurities = {LOWER_BOUND: source_hash(lower_bound.SOURCES)[:16]}, {}
     for name in all_splitters(experiment):
         with suppress(ValueError):
-            if imported or not get(name).own:
+            if imported or not get(name).custom:
                 splitters[name] = fingerprint(get(name))
     for name in experiment.impurities:
         with suppress(ValueError):
@@ -103,7 +103,7 @@ def _fingerprints(experiment: Experiment, imported: bool) -> dict[tuple[str, str
 def own_code(experiment: Experiment) -> dict[str, str]:
     """The fingerprints of people's own functions in an experiment, for its manifest."""
     splitters = (get(name) for name in experiment.splitters)
-    functions = [*filter(plugins.is_plugin, experiment.impurities), *(s.kernel_path for s in splitters if s.own)]
+    functions = [*filter(plugins.is_plugin, experiment.impurities), *(s.kernel_path for s in splitters if s.custom)]
     return {name: plugins.fingerprint(name) for name in functions}
 
 
@@ -353,7 +353,7 @@ def failures_explained(folder: Path | None, experiment: Experiment) -> Iterator[
     try:
         yield
     except BrokenProcessPool:
-        names = ", ".join(name for name in experiment.splitters if get(name).own)
+        names = ", ".join(name for name in experiment.splitters if get(name).custom)
         reasons = "it left the program, or took too much memory"
         raise ConfigError(f"{names}: a process that ran it has ended: {reasons}{kept}") from None
     except RunError as error:

@@ -41,8 +41,8 @@ GROWERS = tuple(
     for name in ("criteria", "datasets", "filters", "folds", "formulas", "growing", "grouping", "proposals", "tree")
 )
 PUBLISHED = (
-    "trees/as_published.py", "splitters/published_*.py", "splitters/python_sets.py", "splitters/principal.py",
-    "splitters/sweep.py", "splitters/lane*.py", "splitters/directions.py",
+    "trees/as_published.py", "splitters/published_*.py", "splitters/python_sets.py", "splitters/kernels/principal.py",
+    "splitters/kernels/sweep.py", "splitters/kernels/simd*.py", "splitters/kernels/directions.py",
 )  # fmt: skip
 
 

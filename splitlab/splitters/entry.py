@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-POLISH = "splitlab.splitters.descent:polish"
+POLISH = "splitlab.splitters.kernels.descent:polish"
 
 
 def any_size(n: int, k: int, examples: int) -> str | None:
@@ -52,8 +52,8 @@ class Splitter:
         Further nanoseconds for a table of (n, k, examples), where these come on top.
     polished : bool
         Whether hyperplane descent goes on from the kernel's splits.
-    own : bool
-        Whether this is somebody's own Python function, ``kernel_path`` being its name.
+    custom : bool
+        Whether this is a user-defined Python function, ``kernel_path`` being its name.
     """
 
     name: str
@@ -68,23 +68,23 @@ class Splitter:
     limit: Callable[[int, int, int], str | None] = field(default=any_size, repr=False, compare=False)
     large_counts: Callable[[int, int, float], float] = field(default=any_counts, repr=False, compare=False)
     polished: bool = field(default=False, repr=False)
-    own: bool = field(default=False, repr=False)
+    custom: bool = field(default=False, repr=False)
 
     def kernel(self) -> Callable[..., None]:
         """Import the compiled function (this loads numba)."""
         return load(self.kernel_path)
 
     def kernel_paths(self) -> tuple[str, ...]:
-        """What is to be compiled: the kernel, unless it is somebody's own, and the descent of a polished one."""
-        return (*(() if self.own else (self.kernel_path,)), *((POLISH,) if self.polished else ()))
+        """What is to be compiled: the kernel, unless it is a user-defined function, and the descent if polished."""
+        return (*(() if self.custom else (self.kernel_path,)), *((POLISH,) if self.polished else ()))
 
     def source_files(self) -> tuple[str, ...]:
         """The files, relative to the package, whose code decides what this splitter returns."""
         own = [path.split(":")[0].rpartition(".")[2] for path in self.kernel_paths()]
-        shared = ["directions", "eigen", "lane_format", "lane_keys", "lane_values", "lanes", "sweep", *self.builds_on]
+        shared = ["directions", "eigen", "simd_format", "simd_keys", "simd_values", "simd", "sweep", *self.builds_on]
         if "descent" in own:
             shared += ["components", "principal"]
-        return ("impurity.py", *(f"splitters/{name}.py" for name in dict.fromkeys(shared + own)))
+        return ("impurity.py", *(f"splitters/{'' if name == 'costs' else 'kernels/'}{name}.py" for name in dict.fromkeys(shared + own)))
 
 
 def load(path: str) -> Callable[..., None]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from splitlab import plugins
 from splitlab.splitters.catalogue import CATALOGUE, CHOU, descent
+from splitlab.splitters.custom import custom_splitter, split_tables
 from splitlab.splitters.entry import POLISH, Splitter, any_size, load
-from splitlab.splitters.own import own_splitter, split_tables
 
 POLISHED = "+hd"  # ends the names of polished splitters
 
@@ -73,7 +73,7 @@ def get(name: str) -> Splitter:
             raise ValueError(f"splitter: {name!r} would descend again from where a descent ended; write {base!r}")
         return polished(get(base))
     if plugins.is_plugin(name):
-        return own_splitter(name)
+        return custom_splitter(name)
     near = difflib.get_close_matches(name, names(), 1)
     hint = f"did you mean {near[0]!r}?" if near else f"the splitters are {', '.join(names())}"
     raise ValueError(f"splitter: {name!r} is not known; {hint}")
@@ -90,7 +90,7 @@ def known(name: str) -> bool:
 
 def along(direction: Any, collapsed: bool) -> Splitter:
     """The splitter ``direction`` with a direction, float64 (k,): B_d, or A_d when ``collapsed``."""
-    path = "splitlab.splitters.collapsed:collapsed_along" if collapsed else get("direction").kernel_path
+    path = "splitlab.splitters.kernels.collapsed:collapsed_along" if collapsed else get("direction").kernel_path
     return replace(get("direction"), kernel_path=path, options=(direction,), limit=any_size)
 
 
@@ -160,7 +160,7 @@ def fingerprint(splitter: Splitter) -> str:
     from splitlab._jit import source_hash
 
     kernels = source_hash(splitter.source_files())[:16] if splitter.kernel_paths() else ""
-    return kernels + (plugins.fingerprint(splitter.kernel_path) if splitter.own else "")
+    return kernels + (plugins.fingerprint(splitter.kernel_path) if splitter.custom else "")
 
 
 def duration(seconds: float) -> str:
@@ -174,13 +174,13 @@ def duration(seconds: float) -> str:
 def split_batch(splitter: Splitter, tables: Any, kind: int, failures: dict[int, str] | None = None) -> Any:
     """Masks (b, n), bool, of ``splitter`` for tables (b, n, k); True is the left side.
 
-    Somebody's own function may fail on a table: that is a SplitterError, or, when there is a dictionary of
+    A user-defined function may fail on a table: that is a SplitterError, or, when there is a dictionary of
     ``failures``, an entry in it (number of the table, reason) and a mask that means nothing.
     """
     import numpy as np
 
     masks = np.zeros(tables.shape[:2], np.bool_)
-    if splitter.own:
+    if splitter.custom:
         split_tables(splitter.kernel_path, tables, kind, masks, failures)
     else:
         splitter.kernel()(tables, kind, masks, *splitter.options)

@@ -21,8 +21,8 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import STRICTLY, lookup_table, sides_impurity
-from splitlab.splitters.principal import merge_rows
-from splitlab.splitters.sweep import margins
+from splitlab.splitters.kernels.principal import merge_rows
+from splitlab.splitters.kernels.sweep import margins
 
 
 class Problem(NamedTuple):

@@ -15,11 +15,11 @@ import numpy as np
 
 from splitlab._jit import Bools, Ints, kernel
 from splitlab.splitters import costs
-from splitlab.splitters.exhaustive import exhaustive
-from splitlab.splitters.hypercube import hcc
-from splitlab.splitters.hyperplanes import hyperplanes
-from splitlab.splitters.principal import merge_rows
-from splitlab.splitters.sweep import margins
+from splitlab.splitters.kernels.exhaustive import exhaustive
+from splitlab.splitters.kernels.hypercube import hcc
+from splitlab.splitters.kernels.hyperplanes import hyperplanes
+from splitlab.splitters.kernels.principal import merge_rows
+from splitlab.splitters.kernels.sweep import margins
 
 METHODS = (hcc, exhaustive, hyperplanes)
 

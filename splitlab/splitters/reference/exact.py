@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations, compress, product
 
-from splitlab.splitters.plain.common import (
+from splitlab.splitters.reference.common import (
     Rows,
     Table,
     best_direction,

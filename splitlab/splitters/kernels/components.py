@@ -15,8 +15,8 @@ import math
 import numpy as np
 
 from splitlab._jit import Floats, Ints, kernel
-from splitlab.splitters.eigen import REPEATED, diagonalise, orient
-from splitlab.splitters.sweep import sort_scores
+from splitlab.splitters.kernels.eigen import REPEATED, diagonalise, orient
+from splitlab.splitters.kernels.sweep import sort_scores
 
 SHORT = 1e-6
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from splitlab._jit import Bools, Ints, kernel
 from splitlab.impurity import lookup_table
-from splitlab.splitters.sweep import margins, sweep
+from splitlab.splitters.kernels.sweep import margins, sweep
 
 
 @kernel

@@ -28,10 +28,10 @@ import numpy as np
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import STRICTLY, lookup_table
 from splitlab.splitters.costs import balanced_limit
-from splitlab.splitters.hypercube import sort_by_share
-from splitlab.splitters.principal import gcd
-from splitlab.splitters.subset_sums import balanced_sets
-from splitlab.splitters.sweep import margins, mark, sort_scores, sweep
+from splitlab.splitters.kernels.hypercube import sort_by_share
+from splitlab.splitters.kernels.principal import gcd
+from splitlab.splitters.kernels.subset_sums import balanced_sets
+from splitlab.splitters.kernels.sweep import margins, mark, sort_scores, sweep
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 The compiler never gives back its memory, and compiles one function at a time. So other processes compile what is not
 in the cache yet, two of them where several families are missing; what they do not manage, this one does.
-``python -m splitlab.splitters.warm`` does so for all splitters.
+``python -m splitlab.splitters.precompile`` does so for all splitters.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def compile_all(names: Iterable[str]) -> None:
     families: dict[str, Splitter] = {}
     for splitter in map(get, names):
         for path in splitter.kernel_paths():
-            families.setdefault(path, get("lca+hd") if splitter.own else splitter)
+            families.setdefault(path, get("lca+hd") if splitter.custom else splitter)
     missing = list(dict.fromkeys(s.name for path, s in families.items() if not _mark(path).exists()))
     parts = [missing[::2], missing[1::2]] if joblib.cpu_count() > 1 else [missing]
     _wait([process for part in parts if part and (process := _start(part))])
@@ -69,7 +69,7 @@ def _mark(path: str) -> Path:
 
 
 def _start(names: list[str]) -> subprocess.Popen[bytes] | None:
-    code = f"from splitlab.splitters.warm import compile_here; compile_here({names})"
+    code = f"from splitlab.splitters.precompile import compile_here; compile_here({names})"
     search = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     try:
         return subprocess.Popen(

@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import combinations
 from operator import mul
 
-from splitlab.splitters.plain.common import (
+from splitlab.splitters.reference.common import (
     Rows,
     Table,
     best_direction,

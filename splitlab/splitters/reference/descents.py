@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from splitlab.splitters.plain.common import (
+from splitlab.splitters.reference.common import (
     Candidate,
     Measure,
     Rows,

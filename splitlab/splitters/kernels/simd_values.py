@@ -6,7 +6,7 @@ import numpy as np
 
 from splitlab._jit import Ints, kernel
 from splitlab.impurity import GINI
-from splitlab.splitters.lane_format import (
+from splitlab.splitters.kernels.simd_format import (
     FIELD,
     FIXED_BITS,
     ONE,
@@ -148,7 +148,7 @@ def entropy_sweep(
     keys: Ints32, rows: Words, fixed: Ints32, terms: Ints32, values: Ints32,
 ) -> None:  # fmt: skip
     """Values of all cuts of a group of tables for entropy. Look-ups go one by one, so lanes do not help here."""
-    k, mask, empty = totals.shape[1], np.int32((1 << form.bits) - 1), form.own - 1
+    k, mask, empty = totals.shape[1], np.int32((1 << form.bits) - 1), form.term_count - 1
     terms[empty] = 0
     values[:] = 0
     for g in range(count):

@@ -62,12 +62,12 @@ two classes: Breiman et al., 1984. Flip-flop: Nadas et al., 1991.
 
 from collections.abc import Callable
 
-from splitlab.splitters.plain.collapsed import collapsed_along, flip_flop, twoing, twoing_min
-from splitlab.splitters.plain.common import Table, impurity, split_impurity
-from splitlab.splitters.plain.descents import pull_left, sliq, sliq_ext
-from splitlab.splitters.plain.directions import along_direction, balanced, hcc, lca, list_scheduling, ova
-from splitlab.splitters.plain.exact import exhaustive, hyperplanes, two_class
-from splitlab.splitters.plain.principal import pc, pc_counts, pc_ext, pc_ext_counts
+from splitlab.splitters.reference.collapsed import collapsed_along, flip_flop, twoing, twoing_min
+from splitlab.splitters.reference.common import Table, impurity, split_impurity
+from splitlab.splitters.reference.descents import pull_left, sliq, sliq_ext
+from splitlab.splitters.reference.directions import along_direction, balanced, hcc, lca, list_scheduling, ova
+from splitlab.splitters.reference.exact import exhaustive, hyperplanes, two_class
+from splitlab.splitters.reference.principal import pc, pc_counts, pc_ext, pc_ext_counts
 
 __all__ = ["SPLITTERS", "Table", "along_direction", "collapsed_along", "impurity", "split_impurity"]
 

@@ -48,9 +48,9 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import lookup_table
-from splitlab.splitters.exhaustive import Problem, merged_problem, try_sides, unmerge
-from splitlab.splitters.modular import PRIMES, determinant_sign, eliminate, independent_columns, primes_needed
-from splitlab.splitters.principal import gcd
+from splitlab.splitters.kernels.exhaustive import Problem, merged_problem, try_sides, unmerge
+from splitlab.splitters.kernels.modular import PRIMES, determinant_sign, eliminate, independent_columns, primes_needed
+from splitlab.splitters.kernels.principal import gcd
 
 ROUNDING = 2.0**-52
 EXACT_BITS = 52.9  # below 53, and away from it by more than the error of a logarithm

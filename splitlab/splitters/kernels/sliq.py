@@ -29,7 +29,7 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import ENTROPY, GINI, STRICTLY, lookup_table, sides_impurity
-from splitlab.splitters.sweep import margins
+from splitlab.splitters.kernels.sweep import margins
 
 LARGEST_EXACT = 94_000_000  # its square is below 2^53
 

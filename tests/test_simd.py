@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from splitlab.impurity import ENTROPY, GINI, lookup_table
-from splitlab.splitters.hypercube import hcc_plain
-from splitlab.splitters.lane_format import LANES, LARGEST_TOTAL, share_bits, suits
-from splitlab.splitters.lane_keys import sort_lanes
-from splitlab.splitters.lanes import hcc_lanes
+from splitlab.splitters.kernels.hypercube import hcc_scalar
+from splitlab.splitters.kernels.simd import hcc_simd
+from splitlab.splitters.kernels.simd_format import LANES, LARGEST_TOTAL, share_bits, suits
+from splitlab.splitters.kernels.simd_keys import sort_lanes
 from tests.tables import random_tables
 
 
@@ -21,8 +21,8 @@ def largest_size(n: int) -> int:
 def both(tables: np.ndarray, kind: int) -> tuple[np.ndarray, np.ndarray]:
     lookup = lookup_table(tables, kind)
     fast, plain = np.zeros(tables.shape[:2], bool), np.zeros(tables.shape[:2], bool)
-    hcc_lanes(tables, kind, fast, lookup)
-    hcc_plain(tables, kind, plain, lookup)
+    hcc_simd(tables, kind, fast, lookup)
+    hcc_scalar(tables, kind, plain, lookup)
     return fast, plain
 
 

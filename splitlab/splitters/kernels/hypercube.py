@@ -23,10 +23,10 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import STRICTLY, lookup_table
-from splitlab.splitters.directions import next_direction
-from splitlab.splitters.lane_format import suits
-from splitlab.splitters.lanes import hcc_lanes
-from splitlab.splitters.sweep import margins, mark, sort_scores, sweep
+from splitlab.splitters.kernels.directions import next_direction
+from splitlab.splitters.kernels.simd import hcc_simd
+from splitlab.splitters.kernels.simd_format import suits
+from splitlab.splitters.kernels.sweep import margins, mark, sort_scores, sweep
 
 
 @kernel
@@ -57,8 +57,8 @@ def lca(tables: Ints, kind: int, masks: Bools) -> None:
 
 
 @kernel
-def hcc_plain(tables: Ints, kind: int, masks: Bools, lookup: Floats) -> None:
-    """Hypercube Cover, one direction after the other: for tables of any counts, and what ``hcc_lanes`` must equal."""
+def hcc_scalar(tables: Ints, kind: int, masks: Bools, lookup: Floats) -> None:
+    """Hypercube Cover, one direction after the other: for tables of any counts, and what ``hcc_simd`` must equal."""
     b, n, k = tables.shape
     shares = np.empty(n)
     order, spare, subset = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(k, np.int64)
@@ -83,6 +83,6 @@ def hcc(tables: Ints, kind: int, masks: Bools) -> None:
     """
     lookup = lookup_table(tables, kind)
     if suits(tables, kind):
-        hcc_lanes(tables, kind, masks, lookup)
+        hcc_simd(tables, kind, masks, lookup)
     else:
-        hcc_plain(tables, kind, masks, lookup)
+        hcc_scalar(tables, kind, masks, lookup)

@@ -29,8 +29,8 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import lookup_table
-from splitlab.splitters.eigen import top_direction
-from splitlab.splitters.sweep import margins, mark, precedes, sort_rows, sort_scores, sweep
+from splitlab.splitters.kernels.eigen import top_direction
+from splitlab.splitters.kernels.sweep import margins, mark, precedes, sort_rows, sort_scores, sweep
 
 EXACT_SIZE = 1 << 26
 SAME_SCORE = 1e-9

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from splitlab.impurity import NAMES
-from splitlab.splitters import plain
-from splitlab.splitters.plain import collapsed_along, impurity, split_impurity
-from splitlab.splitters.plain.collapsed import _best_classes
-from splitlab.splitters.plain.common import MEASURES, hypercube
-from splitlab.splitters.plain.directions import _heaviest_lighter_side, _scheduled, direction_order
-from splitlab.splitters.plain.exact import separations
+from splitlab.splitters import reference
+from splitlab.splitters.reference import collapsed_along, impurity, split_impurity
+from splitlab.splitters.reference.collapsed import _best_classes
+from splitlab.splitters.reference.common import MEASURES, hypercube
+from splitlab.splitters.reference.directions import _heaviest_lighter_side, _scheduled, direction_order
+from splitlab.splitters.reference.exact import separations
 from tests import tables
 from tests.theory import Table, a_d, b_d, contingency_tables, optimum, reached, shares, slack, steady, sums
 
@@ -30,7 +30,7 @@ both = pytest.mark.parametrize("name", NAMES)
 
 
 def gini(splitter: str, table: Table) -> tuple[list[bool], float]:
-    return plain.SPLITTERS[splitter](table, "gini"), reached(table, splitter, "gini")
+    return reference.SPLITTERS[splitter](table, "gini"), reached(table, splitter, "gini")
 
 
 # --- worked by hand -----------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def test_flip_flop_step_by_step() -> None:
 
 def flips(table: Table, turns: int) -> list[float]:
     """Impurities of the split of LCA and of those after it."""
-    mask = plain.SPLITTERS["lca"](table, "gini")
+    mask = reference.SPLITTERS["lca"](table, "gini")
     values = [split_impurity(table, mask, "gini")]
     for _ in range(turns):
         classes = _best_classes(table, mask, MEASURES["gini"])
@@ -74,7 +74,7 @@ def flips(table: Table, turns: int) -> list[float]:
 def test_flip_flop_keeps_the_split_of_lca_when_a_d_loses_it() -> None:
     table = [[0, 0, 1], [3, 0, 3], [1, 1, 2]]
     assert flips(table, 2) == pytest.approx([5.8, 83 / 14, 83 / 14])
-    assert plain.SPLITTERS["flip_flop"](table, "gini") == plain.SPLITTERS["lca"](table, "gini")
+    assert reference.SPLITTERS["flip_flop"](table, "gini") == reference.SPLITTERS["lca"](table, "gini")
 
 
 def test_flip_flop_goes_on_after_one_loss() -> None:
@@ -129,7 +129,7 @@ def test_the_walk_is_by_the_share_of_that_side(
     splitter: str, side: Callable[[list[int]], Sequence[int]], name: str, table: Table
 ) -> None:
     d = [int(i in side(sums(table))) for i in range(len(table[0]))]
-    assert plain.SPLITTERS[splitter](table, name) == plain.along_direction(table, name, d)
+    assert reference.SPLITTERS[splitter](table, name) == reference.along_direction(table, name, d)
 
 
 def test_a_direction_of_real_numbers() -> None:
@@ -142,7 +142,7 @@ def test_a_direction_of_real_numbers() -> None:
 
 def test_two_class_refuses_others() -> None:
     with pytest.raises(ValueError, match="3 classes, not 2"):
-        plain.SPLITTERS["two_class"]([[1, 2, 3], [3, 2, 1]], "gini")
+        reference.SPLITTERS["two_class"]([[1, 2, 3], [3, 2, 1]], "gini")
 
 
 # --- the optimum --------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ DEGENERATE: dict[str, Table] = {
 @pytest.mark.parametrize("table", DEGENERATE.values(), ids=DEGENERATE.keys())
 def test_exact_splitters_on_degenerate_tables(name: str, table: Table) -> None:
     best = tables.optimum(np.array(table), NAMES.index(name))
-    masks = [plain.SPLITTERS[splitter](table, name) for splitter in EXACT]
+    masks = [reference.SPLITTERS[splitter](table, name) for splitter in EXACT]
     assert split_impurity(table, masks[0], name) == pytest.approx(best, rel=1e-12)
     assert masks[0] == masks[1]  # both begin with row 0 on the left and keep the first of equals
 
@@ -220,7 +220,7 @@ def test_two_classes_are_solved_exactly(name: str, table: Table) -> None:
 @steady
 @given(table=contingency_tables(classes=(3, 3)))
 def test_three_classes_leave_hcc_no_more_than_ova(name: str, table: Table) -> None:
-    assert plain.SPLITTERS["ova"](table, name) == plain.SPLITTERS["hcc"](table, name)
+    assert reference.SPLITTERS["ova"](table, name) == reference.SPLITTERS["hcc"](table, name)
 
 
 @both
@@ -276,8 +276,10 @@ def test_twoing_is_the_a_d_of_largest_gain_or_least_impurity(name: str, table: T
         value = split_impurity(pairs, mask, name)
         judged.append((impurity(sums(pairs), name) - value, value, mask))
     gain, least = max(g for g, _, _ in judged), min(v for _, v, _ in judged)
-    assert plain.SPLITTERS["twoing"](table, name) in [mask for g, _, mask in judged if g >= gain - slack(*table)]
-    assert plain.SPLITTERS["twoing_min"](table, name) in [mask for _, v, mask in judged if v <= least + slack(*table)]
+    assert reference.SPLITTERS["twoing"](table, name) in [mask for g, _, mask in judged if g >= gain - slack(*table)]
+    assert reference.SPLITTERS["twoing_min"](table, name) in [
+        mask for _, v, mask in judged if v <= least + slack(*table)
+    ]
 
 
 # --- hard inputs --------------------------------------------------------------------------------------
@@ -287,7 +289,7 @@ def test_twoing_is_the_a_d_of_largest_gain_or_least_impurity(name: str, table: T
 @every_splitter
 @pytest.mark.parametrize("table", [[[1, 2], [2, 4]], [[3, 3, 3]] * 4, [[2, 4, 6], [1, 2, 3], [3, 6, 9]]])
 def test_proportional_rows_give_the_first_prefix(table: Table, splitter: str, name: str) -> None:
-    assert plain.SPLITTERS[splitter](table, name) == [True] + [False] * (len(table) - 1)
+    assert reference.SPLITTERS[splitter](table, name) == [True] + [False] * (len(table) - 1)
 
 
 @both
@@ -295,7 +297,7 @@ def test_proportional_rows_give_the_first_prefix(table: Table, splitter: str, na
 def test_counts_up_to_1e15(splitter: str, name: str) -> None:
     table = [[1, 2, 3], [2, 5, 6], [5, 1, 0], [0, 3, 1], [4, 4, 1]]
     huge = [[10**13 * c for c in row] for row in table]
-    assert plain.SPLITTERS[splitter](huge, name) == plain.SPLITTERS[splitter](table, name)
+    assert reference.SPLITTERS[splitter](huge, name) == reference.SPLITTERS[splitter](table, name)
 
 
 @both
@@ -308,7 +310,7 @@ def test_ties_on_the_diagonal(splitter: str, name: str) -> None:
 @every_splitter
 def test_tables_are_left_as_they_were_and_masks_are_plain_booleans(splitter: str) -> None:
     table = [[4, 1, 0], [0, 3, 1], [5, 0, 0], [0, 2, 2], [0, 4, 4]]
-    mask = plain.SPLITTERS[splitter](table, "entropy")
+    mask = reference.SPLITTERS[splitter](table, "entropy")
     assert [type(is_left) for is_left in mask] == [bool] * 5
     assert table == [[4, 1, 0], [0, 3, 1], [5, 0, 0], [0, 2, 2], [0, 4, 4]]
 

@@ -34,10 +34,10 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import STRICTLY, impurity, lookup_table, sides_impurity
-from splitlab.splitters.directed import along_sets, list_classes, score_along
-from splitlab.splitters.directions import next_direction
-from splitlab.splitters.hypercube import lca
-from splitlab.splitters.sweep import margins, mark, sort_scores, sweep
+from splitlab.splitters.kernels.directed import along_sets, list_classes, score_along
+from splitlab.splitters.kernels.directions import next_direction
+from splitlab.splitters.kernels.hypercube import lca
+from splitlab.splitters.kernels.sweep import margins, mark, sort_scores, sweep
 
 MOST_ITERATIONS = 100
 PATIENCE = 2  # iterations of flip_flop without improvement

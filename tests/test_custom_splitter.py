@@ -27,7 +27,7 @@ from splitlab.montecarlo.study import Results, load_results
 from splitlab.report.compare import judge
 from splitlab.report.tables import failure_tables, text_of
 from splitlab.splitters import get, split_batch
-from splitlab.splitters.own import measured_nanoseconds
+from splitlab.splitters.custom import measured_nanoseconds
 from tests.own import elsewhere, write_config, write_module
 from tests.tables import random_tables
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import lcm
 from operator import mul
 
-from splitlab.splitters.plain.common import (
+from splitlab.splitters.reference.common import (
     Candidate,
     Measure,
     Rows,
@@ -22,7 +22,7 @@ from splitlab.splitters.plain.common import (
     prefixes,
     share_order,
 )
-from splitlab.splitters.plain.directions import direction_order, lca
+from splitlab.splitters.reference.directions import direction_order, lca
 
 MOST_FLIPS = 100
 

@@ -1,4 +1,4 @@
-"""Somebody's own splitter: a Python function ``(table, impurity) -> mask``, named ``package.module:function``.
+"""A user-defined splitter: a Python function ``(table, impurity) -> mask``, named ``package.module:function``.
 
 It gets a table, int64 (n, k) without zero rows or columns, and the name of the impurity, and returns the left side as
 n booleans, neither side empty. It is called table by table and gets copies, so that it cannot change a table that
@@ -31,7 +31,7 @@ class SplitterError(ValueError):
     """
 
     def __init__(self, message: str, index: int) -> None:
-        super().__init__(message, index)  # both, since pickling makes an error anew from them
+        super().__init__(message, index)  # both, since pickling makes the error again from them
         self.index = index
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class SplitterError(ValueError):
         return str(self.args[0])
 
 
-def own_splitter(name: str) -> Splitter:
+def custom_splitter(name: str) -> Splitter:
     """The entry of the function of that name, which is loaded when it is needed."""
     return Splitter(
         name=name,
@@ -49,7 +49,7 @@ def own_splitter(name: str) -> Splitter:
         source="a function of the user's own",
         kernel_path=name,
         nanoseconds=lambda n, k: measured_nanoseconds(name, fingerprint(name), n, k),
-        own=True,
+        custom=True,
     )
 
 
@@ -106,7 +106,7 @@ def called(function: Callable[..., Any], table: NDArray[Any], impurity: str) -> 
 
 
 def _returned(function: Callable[..., Any], table: NDArray[Any], impurity: str) -> tuple[Any, NDArray[Any]]:
-    """What the function returns, and that as an array, which may take more of somebody's code."""
+    """What the function returns, and that as an array, which may run more of the user's code."""
     import numpy as np
 
     found = function(table, impurity)

@@ -6,7 +6,7 @@ from operator import mul
 
 import numpy as np
 
-from splitlab.splitters.plain.common import (
+from splitlab.splitters.reference.common import (
     Measure,
     Rows,
     Table,

@@ -22,7 +22,7 @@ import numpy as np
 
 from splitlab._jit import Bools, Ints, kernel
 from splitlab.splitters import costs
-from splitlab.splitters.sweep import margins
+from splitlab.splitters.kernels.sweep import margins
 
 halves_are_cheaper = kernel(costs.by_halves)
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import STRICTLY, lookup_table, sides_impurity
-from splitlab.splitters.sweep import margins, sort_scores
+from splitlab.splitters.kernels.sweep import margins, sort_scores
 
 
 @kernel

@@ -34,7 +34,7 @@ class Format(NamedTuple):
     words: int  # of a row: 1 + k fields, four to a word
     stride: int  # entries of the terms of one class
     classes: int  # where the terms of class 0 begin, after those of the size
-    own: int  # entries of all terms of one table; the last one is 0
+    term_count: int  # entries of all terms of one table; the last one is 0
     scale: float  # fixed-point units per bit of entropy
     band: int  # values this far apart may be equal
 
@@ -56,7 +56,7 @@ class Work(NamedTuple):
     ints: Ints32  # (5, lanes): N, where the table begins in rows; of a cut n_left and the two sums of squares (Gini)
     scale: Floats32  # fixed-point units per example, negative (Gini)
     fixed: Ints32  # (largest N + 1,): x log2 x in fixed point (entropy)
-    terms: Ints32  # (own,): h_N, -h_0, ..., -h_{k-1}, 0 of a table (entropy)
+    terms: Ints32  # (term_count,): h_N, -h_0, ..., -h_{k-1}, 0 of a table (entropy)
     packed: Words  # (words,): a prefix
     prefix: Ints  # (k,): its class counts
 
@@ -132,6 +132,6 @@ def work_space(n: int, k: int, group: int, chunk: int, kind: int, form: Format, 
         np.empty((n, lanes + PAD), np.int32), np.empty((n, lanes + PAD), np.int32), np.empty(lanes, np.int32),
         np.empty((form.words, group * n), np.uint64),
         sides, sides.view(np.uint32), np.empty((5, lanes), np.int32), np.empty(lanes, np.float32),
-        fixed, np.empty(entropy * form.own, np.int32),
+        fixed, np.empty(entropy * form.term_count, np.int32),
         np.empty(form.words, np.uint64), np.empty(k, np.int64),
     )  # fmt: skip

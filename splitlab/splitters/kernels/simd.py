@@ -40,10 +40,10 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import STRICTLY, sides_impurity
-from splitlab.splitters.lane_format import FIELD, LANES, Format, Ints32, Words, Work, format_of, work_space
-from splitlab.splitters.lane_keys import list_directions, sort_lanes, write_all_keys, write_keys
-from splitlab.splitters.lane_values import fill_values, pack_rows
-from splitlab.splitters.sweep import margins
+from splitlab.splitters.kernels.simd_format import FIELD, LANES, Format, Ints32, Words, Work, format_of, work_space
+from splitlab.splitters.kernels.simd_keys import list_directions, sort_lanes, write_all_keys, write_keys
+from splitlab.splitters.kernels.simd_values import fill_values, pack_rows
+from splitlab.splitters.kernels.sweep import margins
 
 
 @kernel
@@ -107,7 +107,7 @@ def select_all(
 
 
 @kernel
-def hcc_lanes(tables: Ints, kind: int, masks: Bools, lookup: Floats) -> None:
+def hcc_simd(tables: Ints, kind: int, masks: Bools, lookup: Floats) -> None:
     """HcC for tables that ``suits`` accepts: int64 (b, n, k) -> bool masks (b, n), written in place.
 
     ``lookup`` is x log2 x for x up to the largest total (entropy only).

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from splitlab._jit import Ints, kernel
-from splitlab.splitters.directions import next_direction
-from splitlab.splitters.lane_format import FIXED_BITS, Floats32, Ints32, bit_length
+from splitlab.splitters.kernels.directions import next_direction
+from splitlab.splitters.kernels.simd_format import FIXED_BITS, Floats32, Ints32, bit_length
 
 
 @kernel

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from splitlab.splitters import plain
-from splitlab.splitters.plain import common, impurity, principal, split_impurity
+from splitlab.splitters import reference
+from splitlab.splitters.reference import common, impurity, principal, split_impurity
 
 # The splitters of the paper's experiments.
 PAPER = ("lca", "hcc", "pc", "pc_ext", "pc_counts", "pc_ext_counts", "sliq", "sliq_ext")
-SPLITTERS = {splitter: plain.SPLITTERS[splitter] for splitter in PAPER}
+SPLITTERS = {splitter: reference.SPLITTERS[splitter] for splitter in PAPER}
 IMPURITIES = ("gini", "entropy")
 Table = list[list[int]]
 both = pytest.mark.parametrize("name", IMPURITIES)
@@ -333,14 +333,14 @@ def test_directions_of_hcc(monkeypatch: pytest.MonkeyPatch, k: int, expected: li
         return share_order(rows, classes)
 
     monkeypatch.setattr(common, "share_order", record)
-    plain.hcc([[1] * k, list(range(1, k + 1))], "gini")
+    reference.hcc([[1] * k, list(range(1, k + 1))], "gini")
     assert seen == expected
     assert len(seen) == 2 ** (k - 1) - 1
 
 
 def test_lca_takes_the_first_of_equally_large_classes() -> None:
     # Class 0 puts row 1 first, class 1 row 2; both splits are as good.
-    assert plain.lca([[1, 1, 1], [0, 4, 0], [4, 0, 0]], "gini")[1]
+    assert reference.lca([[1, 1, 1], [0, 4, 0], [4, 0, 0]], "gini")[1]
 
 
 @both
@@ -349,8 +349,8 @@ def test_ties_on_the_diagonal(name: str) -> None:
     for splitter in SPLITTERS:
         assert reached(table, splitter, name) == {"gini": 5.0, "entropy": 10.0}[name]
         assert SPLITTERS[splitter](table, name) == SPLITTERS[splitter](table, name)
-    assert plain.lca(table, name) == plain.hcc(table, name) == [False, True, False]
-    assert plain.sliq(table, name) == plain.sliq_ext(table, name) == [False, True, True]
+    assert reference.lca(table, name) == reference.hcc(table, name) == [False, True, False]
+    assert reference.sliq(table, name) == reference.sliq_ext(table, name) == [False, True, True]
 
 
 def test_repeated_top_eigenvalue_is_fixed_by_the_first_projection() -> None:

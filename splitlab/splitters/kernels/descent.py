@@ -42,9 +42,9 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import STRICTLY, impurity_gradient, lookup_table, sides_impurity
-from splitlab.splitters.components import components
-from splitlab.splitters.principal import scatter, settle_ties
-from splitlab.splitters.sweep import margins, mark, sort_scores, sweep
+from splitlab.splitters.kernels.components import components
+from splitlab.splitters.kernels.principal import scatter, settle_ties
+from splitlab.splitters.kernels.sweep import margins, mark, sort_scores, sweep
 
 REMEMBERED = 8  # splits per start; about four are met before a descent joins another at (50, 9)
 
