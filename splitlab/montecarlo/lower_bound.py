@@ -11,12 +11,6 @@ from splitlab.bounds import BOUNDS, Kind
 from splitlab.impurity import code
 
 AFFORDABLE = 1e8  # nanoseconds per table
-# The files that decide the numbers of the column.
-SOURCES = (
-    *("bounds.py", "impurity.py", "montecarlo/lower_bound.py"),
-    "splitters/costs.py",
-    *(f"splitters/kernels/{name}.py" for name in ("exhaustive", "principal", "sweep")),
-)
 
 
 def held(n: int, k: int, impurity: str) -> list[Kind]:

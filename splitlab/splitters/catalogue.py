@@ -2,7 +2,7 @@
 
 A splitter is a compiled function ``kernel(tables, kind, masks, *options)`` that fills the bool masks (b, n), True
 for the left side, for int64 tables (b, n, k) without zero rows or columns, n >= 2 and k >= 2; ``kind`` is the
-impurity's number. To add one, write its kernel in a file of this folder and an entry here; everything else (configs,
+impurity's number. To add one, write its kernel in a file of ``kernels`` and an entry here; everything else (configs,
 command line, tables, tests) goes by this list. The entries name their kernels as text, so that reading the list
 compiles nothing.
 """
@@ -85,7 +85,6 @@ NO_GUARANTEE = "none"
 PC_COST = "n k^2 + k^3 + n log n"
 LCA_RATIOS = "2 (Gini), 3 (entropy), 3 + sqrt 3 (class C)"
 CART = "Breiman, Friedman, Olshen, Stone (CART, 1984)"
-DIRECTED = ("costs", "hypercube", "principal", "subset_sums")  # what directed.py is built on
 
 CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
@@ -183,7 +182,6 @@ CATALOGUE: tuple[Splitter, ...] = (
         source=f"{PAPER}: B_d for every single class",
         kernel_path="splitlab.splitters.kernels.directed:ova",
         nanoseconds=_ova,
-        builds_on=DIRECTED,
     ),
     Splitter(
         name="balanced",
@@ -195,7 +193,6 @@ CATALOGUE: tuple[Splitter, ...] = (
         nanoseconds=_balanced,
         limit=costs.balanced_limit,
         large_counts=costs.balanced,
-        builds_on=DIRECTED,
     ),
     Splitter(
         name="list_scheduling",
@@ -205,7 +202,6 @@ CATALOGUE: tuple[Splitter, ...] = (
         source="Graham (SIAM J. Appl. Math. 1969), in place of the exact balance",
         kernel_path="splitlab.splitters.kernels.directed:list_scheduling",
         nanoseconds=_sweep,
-        builds_on=DIRECTED,
     ),
     Splitter(
         name="twoing",
@@ -216,7 +212,6 @@ CATALOGUE: tuple[Splitter, ...] = (
         kernel_path="splitlab.splitters.kernels.collapsed:twoing",
         options=(True,),
         nanoseconds=_twoing,
-        builds_on=("directed", *DIRECTED),
     ),
     Splitter(
         name="twoing_min",
@@ -227,7 +222,6 @@ CATALOGUE: tuple[Splitter, ...] = (
         kernel_path="splitlab.splitters.kernels.collapsed:twoing",
         options=(False,),
         nanoseconds=_twoing,
-        builds_on=("directed", *DIRECTED),
     ),
     Splitter(
         name="flip_flop",
@@ -237,7 +231,6 @@ CATALOGUE: tuple[Splitter, ...] = (
         source="Nadas, Nahamoo, Picheny, Powell (ICASSP 1991)",
         kernel_path="splitlab.splitters.kernels.collapsed:flip_flop",
         nanoseconds=_flip_flop,
-        builds_on=("directed", *DIRECTED),
     ),
     Splitter(
         name="two_class",
@@ -247,7 +240,6 @@ CATALOGUE: tuple[Splitter, ...] = (
         source=f"{CART}, Theorem 4.5",
         kernel_path="splitlab.splitters.kernels.collapsed:two_class",
         nanoseconds=_sweep,
-        builds_on=("directed", *DIRECTED),
         limit=_two_classes,
     ),
     Splitter(
@@ -258,7 +250,6 @@ CATALOGUE: tuple[Splitter, ...] = (
         source=f"{PAPER}: Algorithm 1 (B_d) for a direction of one's own",
         kernel_path="splitlab.splitters.kernels.directed:along_direction",
         nanoseconds=_sweep,
-        builds_on=DIRECTED,
         limit=_needs_direction,
     ),
     Splitter(
@@ -269,7 +260,6 @@ CATALOGUE: tuple[Splitter, ...] = (
         source="definition",
         kernel_path="splitlab.splitters.kernels.exhaustive:exhaustive",
         nanoseconds=costs.exhaustive,
-        builds_on=("principal",),
     ),
     Splitter(
         name="hyperplanes",
@@ -279,7 +269,6 @@ CATALOGUE: tuple[Splitter, ...] = (
         source=f"{BURSHTEIN}; {COPPERSMITH}",
         kernel_path="splitlab.splitters.kernels.hyperplanes:hyperplanes",
         nanoseconds=costs.hyperplanes,
-        builds_on=("exhaustive", "modular", "principal"),
     ),
     Splitter(
         name="exact",
@@ -289,7 +278,6 @@ CATALOGUE: tuple[Splitter, ...] = (
         source="the cheapest of HcC (for two classes), Exhaustive and Hyperplanes",
         kernel_path="splitlab.splitters.kernels.exact:exact",
         nanoseconds=_exact,
-        builds_on=("costs", "exhaustive", "hypercube", "hyperplanes", "modular", "principal"),
     ),
     Splitter(
         name="pull_left",

@@ -43,8 +43,6 @@ class Splitter:
         lets absurd requests be refused; no more than an order of magnitude is asked of it.
     options : tuple
         Further arguments of the kernel, by which variants of one family differ.
-    builds_on : tuple of str
-        Further files of this folder, besides its own and those that many share, whose code the kernel uses.
     limit : callable
         Why tables of n values, k classes and up to so many examples cannot be split and what can be done instead, as
         a function of (n, k, examples); None where they can, at whatever cost.
@@ -64,7 +62,6 @@ class Splitter:
     kernel_path: str = field(repr=False)
     nanoseconds: Callable[[int, int], float] = field(repr=False, compare=False)
     options: tuple[Any, ...] = field(default=(), repr=False)
-    builds_on: tuple[str, ...] = field(default=(), repr=False)
     limit: Callable[[int, int, int], str | None] = field(default=any_size, repr=False, compare=False)
     large_counts: Callable[[int, int, float], float] = field(default=any_counts, repr=False, compare=False)
     polished: bool = field(default=False, repr=False)
@@ -78,13 +75,9 @@ class Splitter:
         """What is to be compiled: the kernel, unless it is a user-defined function, and the descent if polished."""
         return (*(() if self.custom else (self.kernel_path,)), *((POLISH,) if self.polished else ()))
 
-    def source_files(self) -> tuple[str, ...]:
-        """The files, relative to the package, whose code decides what this splitter returns."""
-        own = [path.split(":")[0].rpartition(".")[2] for path in self.kernel_paths()]
-        shared = ["directions", "eigen", "simd_format", "simd_keys", "simd_values", "simd", "sweep", *self.builds_on]
-        if "descent" in own:
-            shared += ["components", "principal"]
-        return ("impurity.py", *(f"splitters/{'' if name == 'costs' else 'kernels/'}{name}.py" for name in dict.fromkeys(shared + own)))
+    def modules(self) -> tuple[str, ...]:
+        """The modules that hold what ``kernel_paths`` names: what the splitter returns depends on them."""
+        return tuple(dict.fromkeys(path.split(":")[0] for path in self.kernel_paths()))
 
 
 def load(path: str) -> Callable[..., None]:

@@ -16,8 +16,9 @@ from pathlib import Path
 import joblib
 import numpy as np
 
-from splitlab._jit import PACKAGE, cache_folder
+from splitlab._jit import cache_folder
 from splitlab.impurity import score
+from splitlab.sources import PACKAGE
 from splitlab.splitters.registry import Splitter, get, serving, split_batch
 
 
@@ -65,7 +66,7 @@ def _compile(splitter: Splitter) -> None:
 
 def _mark(path: str) -> Path:
     """The file that says that a kernel is in the cache."""
-    return cache_folder() / f"{path.replace(':', '.')}.compiled"
+    return cache_folder(path.split(":")[0]) / f"{path.replace(':', '.')}.compiled"
 
 
 def _start(names: list[str]) -> subprocess.Popen[bytes] | None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from splitlab import plugins
+from splitlab.sources import source_hash
 from splitlab.splitters.catalogue import CATALOGUE, CHOU, descent
 from splitlab.splitters.custom import custom_splitter, split_tables
 from splitlab.splitters.entry import POLISH, Splitter, any_size, load
@@ -157,10 +158,13 @@ def proven_ratio(name: str, impurity: str, k: int | None = None) -> str:
 
 def fingerprint(splitter: Splitter) -> str:
     """Hash of the code that decides what ``splitter`` returns."""
-    from splitlab._jit import source_hash
-
-    kernels = source_hash(splitter.source_files())[:16] if splitter.kernel_paths() else ""
+    kernels = source_hash(*splitter.modules())[:16] if splitter.kernel_paths() else ""
     return kernels + (plugins.fingerprint(splitter.kernel_path) if splitter.custom else "")
+
+
+def code_hash() -> str:
+    """Hash of the code of all compiled splitters."""
+    return source_hash(*dict.fromkeys(module for splitter in SPLITTERS for module in splitter.modules()))
 
 
 def duration(seconds: float) -> str:
