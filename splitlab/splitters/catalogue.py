@@ -9,10 +9,12 @@ compiles nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log2
 
 from splitlab.splitters import costs
 from splitlab.splitters.entry import Splitter
+from splitlab.splitters.guarantee import NO_GUARANTEE, Guarantee
 
 
 def _sweep(n: int, k: int) -> float:
@@ -81,16 +83,16 @@ PAPER = "Laber, Molinaro, Pereira (ICML 2018)"
 BURSHTEIN = "Burshtein, Della Pietra, Kanevsky, Nadas (Annals of Statistics 1992)"
 COPPERSMITH = "Coppersmith, Hong, Hosking (DMKD 1999)"
 CHOU = "after Chou (PAMI 1991)"
-NO_GUARANTEE = "none"
 PC_COST = "n k^2 + k^3 + n log n"
-LCA_RATIOS = "2 (Gini), 3 (entropy), 3 + sqrt 3 (class C)"
+LCA_RATIOS = Guarantee(gini="2", entropy="3", class_c="3 + sqrt 3")
+OPTIMAL_FOR_TWO = Guarantee(optimal_for_two_classes=True)
 CART = "Breiman, Friedman, Olshen, Stone (CART, 1984)"
 
 CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="lca",
         title="LCA",
-        guarantee=LCA_RATIOS,
+        proven=LCA_RATIOS,
         cost="n k + n log n",
         source=f"{PAPER}, section 4",
         kernel_path="splitlab.splitters.kernels.hypercube:lca",
@@ -99,7 +101,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="hcc",
         title="HcC",
-        guarantee="2 (class C)",
+        proven=Guarantee(class_c="2"),
         cost="2^k n (k + log n)",
         source=f"{PAPER}, section 3",
         kernel_path="splitlab.splitters.kernels.hypercube:hcc",
@@ -108,7 +110,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="pc",
         title="PC",
-        guarantee="optimal for k = 2",
+        proven=OPTIMAL_FOR_TWO,
         cost=PC_COST,
         source=COPPERSMITH,
         kernel_path="splitlab.splitters.kernels.principal:along_component",
@@ -118,7 +120,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="pc_ext",
         title="PCext",
-        guarantee="optimal for k = 2; never worse than PC",
+        proven=replace(OPTIMAL_FOR_TWO, never_worse_than=("PC",)),
         cost=PC_COST,
         source=COPPERSMITH,
         kernel_path="splitlab.splitters.kernels.principal:along_component",
@@ -128,7 +130,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="pc_counts",
         title="PC (counts)",
-        guarantee=NO_GUARANTEE,
+        proven=NO_GUARANTEE,
         cost=PC_COST,
         source=f"PC with raw counts scored, as in the program behind {PAPER}",
         kernel_path="splitlab.splitters.kernels.principal:along_component",
@@ -138,7 +140,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="pc_ext_counts",
         title="PCext (counts)",
-        guarantee=NO_GUARANTEE,
+        proven=NO_GUARANTEE,
         cost=PC_COST,
         source=f"PCext with raw counts scored, as in the program behind {PAPER}",
         kernel_path="splitlab.splitters.kernels.principal:along_component",
@@ -148,7 +150,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="sliq",
         title="SLIQ",
-        guarantee=NO_GUARANTEE,
+        proven=NO_GUARANTEE,
         cost="n^2 k",
         source="Mehta, Agrawal, Rissanen (EDBT 1996)",
         kernel_path="splitlab.splitters.kernels.sliq:descend",
@@ -158,7 +160,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="sliq_ext",
         title="SLIQext",
-        guarantee="none; never worse than SLIQ",
+        proven=Guarantee(never_worse_than=("SLIQ",)),
         cost="n^2 k",
         source=f"{PAPER}, section 5",
         kernel_path="splitlab.splitters.kernels.sliq:descend",
@@ -168,7 +170,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="sliq_ext_prefix",
         title="SLIQext, prefixes",
-        guarantee="none",
+        proven=NO_GUARANTEE,
         cost="nk",
         source=f"{PAPER}, section 5: what the tree study's program ran as SLIQext",
         kernel_path="splitlab.splitters.kernels.sliq_prefix:sliq_ext_prefix",
@@ -177,7 +179,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="ova",
         title="OvA",
-        guarantee=f"{LCA_RATIOS}; never worse than LCA",
+        proven=replace(LCA_RATIOS, never_worse_than=("LCA",)),
         cost="k n (k + log n)",
         source=f"{PAPER}: B_d for every single class",
         kernel_path="splitlab.splitters.kernels.directed:ova",
@@ -186,7 +188,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="balanced",
         title="Balanced",
-        guarantee="2 (entropy)",
+        proven=Guarantee(entropy="2"),
         cost="n k + n log n + min(k N, 2^(k/2))",
         source=f"{PAPER}: B_d for the set of classes closest to half of the examples",
         kernel_path="splitlab.splitters.kernels.directed:balanced",
@@ -197,7 +199,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="list_scheduling",
         title="List scheduling",
-        guarantee=NO_GUARANTEE,
+        proven=NO_GUARANTEE,
         cost="n k + n log n + k log k",
         source="Graham (SIAM J. Appl. Math. 1969), in place of the exact balance",
         kernel_path="splitlab.splitters.kernels.directed:list_scheduling",
@@ -206,7 +208,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="twoing",
         title="Twoing",
-        guarantee="optimal for k = 2",
+        proven=OPTIMAL_FOR_TWO,
         cost="2^k n (k + log n)",
         source=CART,
         kernel_path="splitlab.splitters.kernels.collapsed:twoing",
@@ -216,7 +218,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="twoing_min",
         title="Twoing (impurity)",
-        guarantee="optimal for k = 2",
+        proven=OPTIMAL_FOR_TWO,
         cost="2^k n (k + log n)",
         source=f"what {PAPER} and its program call twoing",
         kernel_path="splitlab.splitters.kernels.collapsed:twoing",
@@ -226,7 +228,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="flip_flop",
         title="Flip-flop",
-        guarantee=f"{LCA_RATIOS}; never worse than LCA; optimal for k = 2",
+        proven=replace(LCA_RATIOS, never_worse_than=("LCA",), optimal_for_two_classes=True),
         cost="iterations (n k + n log n + k log k)",
         source="Nadas, Nahamoo, Picheny, Powell (ICASSP 1991)",
         kernel_path="splitlab.splitters.kernels.collapsed:flip_flop",
@@ -235,7 +237,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="two_class",
         title="Two classes",
-        guarantee="optimal; k = 2 only",
+        proven=Guarantee(optimal=True, two_classes_only=True),
         cost="n log n",
         source=f"{CART}, Theorem 4.5",
         kernel_path="splitlab.splitters.kernels.collapsed:two_class",
@@ -245,7 +247,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="direction",
         title="Direction",
-        guarantee=NO_GUARANTEE,
+        proven=NO_GUARANTEE,
         cost="n k + n log n",
         source=f"{PAPER}: Algorithm 1 (B_d) for a direction of one's own",
         kernel_path="splitlab.splitters.kernels.directed:along_direction",
@@ -255,7 +257,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="exhaustive",
         title="Exhaustive",
-        guarantee="optimal",
+        proven=Guarantee(optimal=True),
         cost="2^n k",
         source="definition",
         kernel_path="splitlab.splitters.kernels.exhaustive:exhaustive",
@@ -264,7 +266,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="hyperplanes",
         title="Hyperplanes",
-        guarantee="optimal",
+        proven=Guarantee(optimal=True),
         cost="n^(k-1) (n k + 2^k k)",
         source=f"{BURSHTEIN}; {COPPERSMITH}",
         kernel_path="splitlab.splitters.kernels.hyperplanes:hyperplanes",
@@ -273,7 +275,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="exact",
         title="Exact",
-        guarantee="optimal",
+        proven=Guarantee(optimal=True),
         cost="n log n (k = 2), else min(2^n k, n^(k-1) (n k + 2^k k))",
         source="the cheapest of HcC (for two classes), Exhaustive and Hyperplanes",
         kernel_path="splitlab.splitters.kernels.exact:exact",
@@ -282,7 +284,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="pull_left",
         title="PullLeft",
-        guarantee=NO_GUARANTEE,
+        proven=NO_GUARANTEE,
         cost="n k^2 + k n log n",
         source="SLIQext with the purest rows as its only candidates",
         kernel_path="splitlab.splitters.kernels.pull_left:pull_left",
@@ -291,7 +293,7 @@ CATALOGUE: tuple[Splitter, ...] = (
     Splitter(
         name="hd",
         title="HD",
-        guarantee="optimal for k = 2",
+        proven=OPTIMAL_FOR_TWO,
         cost="k^2 n (k + log n) per step",
         source=f"{CHOU}: hyperplane descent from many starts",
         kernel_path="splitlab.splitters.kernels.descent:hd",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from splitlab.plugins import contained, fingerprint, load, told
 from splitlab.splitters.entry import Splitter
+from splitlab.splitters.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +45,7 @@ def custom_splitter(name: str) -> Splitter:
     return Splitter(
         name=name,
         title=name,
-        guarantee="none known",
+        proven=Guarantee(known=False),
         cost="not known",
         source="a function of the user's own",
         kernel_path=name,

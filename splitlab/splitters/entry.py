@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from splitlab.splitters.guarantee import Guarantee
+
 POLISH = "splitlab.splitters.kernels.descent:polish"
 
 
@@ -30,8 +32,8 @@ class Splitter:
         The name used in configs and on the command line.
     title : str
         The name used in tables and figures.
-    guarantee : str
-        Proven ratio to the least possible impurity.
+    proven : Guarantee
+        What is proven of the splits.
     cost : str
         Time for one table with n values and k classes, in O-notation.
     source : str
@@ -56,7 +58,7 @@ class Splitter:
 
     name: str
     title: str
-    guarantee: str
+    proven: Guarantee
     cost: str
     source: str
     kernel_path: str = field(repr=False)
@@ -66,6 +68,11 @@ class Splitter:
     large_counts: Callable[[int, int, float], float] = field(default=any_counts, repr=False, compare=False)
     polished: bool = field(default=False, repr=False)
     custom: bool = field(default=False, repr=False)
+
+    @property
+    def guarantee(self) -> str:
+        """What is proven of the splits, in words: ratios to the least possible impurity."""
+        return str(self.proven)
 
     def kernel(self) -> Callable[..., None]:
         """Import the compiled function (this loads numba)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +21,7 @@ def polished(splitter: Splitter) -> Splitter:
         splitter,
         name=splitter.name + POLISHED,
         title=splitter.title + POLISHED,
-        guarantee=f"{splitter.guarantee}; never worse than {splitter.title}",
+        proven=replace(splitter.proven, never_worse_than=(*splitter.proven.never_worse_than, splitter.title)),
         cost=f"{splitter.cost}, then n (k + log n) per step",
         source=f"{splitter.source}; hyperplane descent {CHOU}",
         nanoseconds=lambda n, k: splitter.nanoseconds(n, k) + descent(n, k),
@@ -130,14 +129,13 @@ def serving(n: int, k: int) -> tuple[str, ...]:
 
 def always_optimal(splitter: Splitter) -> bool:
     """Whether the optimum is guaranteed for every table."""
-    return re.match(r"optimal(;|$)", splitter.guarantee) is not None
+    return splitter.proven.optimal
 
 
 def proven_ratio(name: str, impurity: str, k: int | None = None) -> str:
     """The proven bound on the ratio to the optimum for k classes, or for any number of them; empty if there is none.
 
-    It is the part of the guarantee that speaks of this impurity. Gini and entropy belong to the class C of the paper;
-    of other impurities that is not known.
+    Gini and entropy belong to the class C of the paper; of other impurities that is not known.
 
     Examples
     --------
@@ -146,14 +144,7 @@ def proven_ratio(name: str, impurity: str, k: int | None = None) -> str:
     >>> proven_ratio("pc", "gini", 2)
     '1'
     """
-    from splitlab.impurity import NAMES
-
-    splitter = get(name)
-    if always_optimal(splitter) or (k == 2 and "optimal for k = 2" in splitter.guarantee):
-        return "1"
-    ratios = {of.lower(): ratio.strip() for ratio, of in re.findall(r"([^,;()]+) \(([^()]+)\)", splitter.guarantee)}
-    wanted = (impurity, "class c") if impurity in NAMES else ()
-    return next((ratios[of] for of in wanted if of in ratios), "")
+    return get(name).proven.ratio(impurity, k)
 
 
 def fingerprint(splitter: Splitter) -> str:
