@@ -76,7 +76,7 @@ reference: $(READY)  ## copy the summaries of finished runs to results/reference
 	@$(PY) -m scripts.readme
 
 test: $(READY)  ## all tests but the long statistical ones, in two processes
-	@$(PY) -m splitlab.splitters.warm
+	@$(PY) -m splitlab.splitters.precompile
 	@$(PY) -m pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: $(READY)  ## the long statistical checks

@@ -25,7 +25,7 @@ from splitlab.impurity import NAMES, code, lookup_table
 from splitlab.montecarlo.config import Cell
 from splitlab.montecarlo.timing import Job, Tables, compiled_job, draw_tables, elapsed
 from splitlab.splitters import get, serving
-from splitlab.splitters.hypercube import hcc_plain
+from splitlab.splitters.kernels.hypercube import hcc_scalar
 
 SEED = 2018
 MAX_COUNT = 7
@@ -151,7 +151,7 @@ def job_of(subject: Subject, tables: Tables) -> Job:
     if subject.code == KERNEL:
         return compiled_job((subject.impurity, subject.splitter), tables)
     kind, masks = code(subject.impurity), np.zeros(tables.shape[:2], np.bool_)
-    return lambda: hcc_plain(tables, kind, masks, lookup_table(tables, kind))
+    return lambda: hcc_scalar(tables, kind, masks, lookup_table(tables, kind))
 
 
 def prepared(subjects: Iterable[Subject], seconds: float) -> list[Prepared]:

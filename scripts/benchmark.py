@@ -36,13 +36,13 @@ from scripts.bench_kernels import (
 )
 from scripts.bench_processes import METHODS, cache_kernels, compilation, end_to_end, memory
 from scripts.bench_report import Frames, comparison, ratios, simple_table, tables_of, targets_frame
-from splitlab._jit import source_hash
 from splitlab.impurity import NAMES
 from splitlab.montecarlo.config import Cell
 from splitlab.montecarlo.progress import tell
 from splitlab.montecarlo.provenance import provenance
 from splitlab.montecarlo.store import write_atomically
 from splitlab.report.figures import save
+from splitlab.splitters.registry import code_hash
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "results" / "bench"
@@ -141,9 +141,9 @@ def main(argv: Sequence[str] | None = None, reference: Path = REFERENCE) -> int:
     sizes = QUICK if args.quick else FULL
     if args.long:
         sizes = Sizes(**{**vars(sizes), "memory": (*sizes.memory, 1_000_000)})
-    began, load, sources = perf_counter(), os.getloadavg()[0], source_hash()
+    began, load, sources = perf_counter(), os.getloadavg()[0], code_hash()
     frames = measured(sizes)
-    if source_hash() != sources:
+    if code_hash() != sources:
         say("the kernels were edited meanwhile: these numbers mix two versions, and nothing is written")
         return 1
     frames["targets"] = targets_frame(frames)

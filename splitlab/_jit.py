@@ -1,8 +1,8 @@
 """The one decorator for compiled functions, and where their machine code is kept.
 
 Numba's disk cache looks only at the file that holds a function: after an edit in an *imported* file the old
-machine code would go on being used. So the cache folder's name contains a hash of every source file that holds
-compiled code and of the versions that compile it; an edit anywhere there leads to a new folder.
+machine code would go on being used. So the cache folder's name contains a hash of all source files that the function
+depends on (``sources``) and of the versions that compile it; an edit in any of them leads to a new folder.
 """
 
 from __future__ import annotations
@@ -24,26 +24,16 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from splitlab.sources import PACKAGE, source_hash
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-PACKAGE = Path(__file__).parent
-KERNEL_SOURCES = ("_jit.py", "bounds.py", "impurity.py", "splitters/*.py", "published/program/*.py")
 
 # Nobody calls a kernel by its C address, so that entry point need not be compiled.
 OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def source_hash(patterns: tuple[str, ...] = KERNEL_SOURCES) -> str:
-    """Hash of the package's source files that match ``patterns``, names included."""
-    digest = hashlib.sha256()
-    for pattern in patterns:
-        for path in sorted(PACKAGE.glob(pattern)):
-            digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
 
 
 def _candidates() -> list[Path]:
@@ -72,10 +62,11 @@ def _usable(folder: Path) -> bool:
 
 
 @cache
-def cache_folder() -> Path:
-    """The folder for compiled code: a new one for every state of the sources and of the compiler."""
+def cache_folder(module: str = __name__) -> Path:
+    """The folder for a module's compiled code: a new one for every state of its sources and of the compiler."""
     versions = f"{numba.__version__} {llvmlite.__version__} {np.__version__} {platform.python_version()}"
-    key = hashlib.sha256(f"{PACKAGE} {source_hash()} {versions}".encode()).hexdigest()[:20]
+    sources = source_hash(module, __name__)  # this file says how to compile
+    key = hashlib.sha256(f"{PACKAGE} {module} {sources} {versions}".encode()).hexdigest()[:20]
     for root in _candidates():
         if _usable(root / key):
             return root / key
@@ -90,7 +81,7 @@ def kernel(function: F) -> F:
     """
     config: Any = numba.config
     before = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_folder())
+    config.CACHE_DIR = str(cache_folder(function.__module__))
     try:
         compiled: Any = numba.njit(function, **OPTIONS)
         return compiled

@@ -32,9 +32,9 @@ from splitlab._jit import Floats, Ints, kernel
 from splitlab.contingency import as_counts, reduce_table
 from splitlab.impurity import code, impurity, lookup_table, score
 from splitlab.splitters import costs
-from splitlab.splitters.exhaustive import exhaustive
+from splitlab.splitters.kernels.exhaustive import exhaustive
+from splitlab.splitters.kernels.sweep import margins, sort_scores, sweep
 from splitlab.splitters.registry import LONGEST_TABLE, duration
-from splitlab.splitters.sweep import margins, sort_scores, sweep
 
 
 @kernel

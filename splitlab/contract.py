@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from splitlab.impurity import NAMES, code, score
 from splitlab.plugins import hand_over, load
 from splitlab.splitters import Splitter, get, split_batch
-from splitlab.splitters.own import SplitterError, called
+from splitlab.splitters.custom import SplitterError, called
 from splitlab.splitters.registry import refusal
 
 SHAPES = ((2, 2), (3, 2), (4, 3), (6, 3), (7, 4), (9, 3), (12, 2), (12, 5))
@@ -75,7 +75,7 @@ def check(
     if ratio is not None and not 1.0 <= ratio < np.inf:
         raise ValueError(f"ratio: {ratio:g} is no ratio to the least impurity; write a number from 1 on")
     entry = get(hand_over(splitter) if callable(splitter) else splitter)
-    if entry.own:
+    if entry.custom:
         load(entry.kernel_path)
     everything = tables_without_ties(seed)
     refusals = [refusal(entry, len(table), table.shape[1], int(table.sum())) for table in everything]
@@ -155,7 +155,7 @@ def _valid(call: Call, table: Table, impurity: str) -> str:
 
 def _untouched(splitter: Splitter, table: Table, impurity: str) -> str:
     given = table.copy()
-    if splitter.own:
+    if splitter.custom:
         _, problem = called(load(splitter.kernel_path), given, impurity)
         if problem:
             return problem

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from splitlab.splitters.plain import impurity
+from splitlab.splitters.reference import impurity
 
 Table = Sequence[Sequence[int]]
 Direction = Sequence[float | int]

@@ -9,8 +9,8 @@ import pytest
 
 from splitlab.impurity import NAMES, score
 from splitlab.splitters import get, serving, split_batch
-from splitlab.splitters.collapsed import collapsed_along, same_division
-from splitlab.splitters.directed import along_direction
+from splitlab.splitters.kernels.collapsed import collapsed_along, same_division
+from splitlab.splitters.kernels.directed import along_direction
 from tests import definitions
 from tests.tables import optimum, random_tables
 

@@ -13,8 +13,8 @@ from splitlab.impurity import NAMES, score
 from splitlab.montecarlo.config import Cell, ConfigError
 from splitlab.montecarlo.plan import Block, slices, splitter_seconds
 from splitlab.splitters import get, split_batch
-from splitlab.splitters.directed import along_direction, balanced, scheduled_sets
-from splitlab.splitters.subset_sums import balanced_sets, by_halves, by_sums
+from splitlab.splitters.kernels.directed import along_direction, balanced, scheduled_sets
+from splitlab.splitters.kernels.subset_sums import balanced_sets, by_halves, by_sums
 from tests import definitions
 from tests.tables import optimum, random_tables
 from tests.test_cli import refused

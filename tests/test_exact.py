@@ -14,10 +14,17 @@ import pytest
 from numpy.typing import NDArray
 
 from splitlab.impurity import NAMES, score
-from splitlab.splitters import Splitter, get, refuse_hopeless, split_batch, warm
-from splitlab.splitters.exact import cheapest, merged_rows
-from splitlab.splitters.hyperplanes import arrangement, extend_minors, find_signs
-from splitlab.splitters.modular import PRIMES, determinant_sign, eliminate, independent_columns, inverse, primes_needed
+from splitlab.splitters import Splitter, get, precompile, refuse_hopeless, split_batch
+from splitlab.splitters.kernels.exact import cheapest, merged_rows
+from splitlab.splitters.kernels.hyperplanes import arrangement, extend_minors, find_signs
+from splitlab.splitters.kernels.modular import (
+    PRIMES,
+    determinant_sign,
+    eliminate,
+    independent_columns,
+    inverse,
+    primes_needed,
+)
 from tests.tables import optimum, random_tables
 from tests.test_kernels import WORST
 
@@ -225,9 +232,9 @@ def test_compiling_ahead_reaches_every_method(monkeypatch: pytest.MonkeyPatch, t
         taken.update(cheapest(tables).tolist())
         return tables[:, :, 0] > 1
 
-    monkeypatch.setattr(warm, "split_batch", split)
-    monkeypatch.setattr(warm, "_mark", lambda _: tmp_path / "compiled")
-    warm._compile(get("exact"))
+    monkeypatch.setattr(precompile, "split_batch", split)
+    monkeypatch.setattr(precompile, "_mark", lambda _: tmp_path / "compiled")
+    precompile._compile(get("exact"))
     assert taken == {1, 2}
 
 
@@ -317,18 +324,18 @@ def test_what_is_missing_is_compiled_elsewhere_first(
     """The compiler's memory is then not that of the run; what other processes do not manage is compiled here."""
     started: list[list[str]] = []
     here: list[str] = []
-    (tmp_path / "splitlab.splitters.hypercube.lca").touch()
-    monkeypatch.setattr(warm, "_mark", lambda path: tmp_path / path.replace(":", "."))
-    monkeypatch.setattr(warm, "_start", started.append)
-    monkeypatch.setattr(warm, "_compile", lambda splitter: here.append(splitter.name))
-    monkeypatch.setattr(warm.joblib, "cpu_count", lambda: processors)
-    warm.compile_all(["lca", "hcc", "pc", "sliq", "sliq_ext"])
+    (tmp_path / "splitlab.splitters.kernels.hypercube.lca").touch()
+    monkeypatch.setattr(precompile, "_mark", lambda path: tmp_path / path.replace(":", "."))
+    monkeypatch.setattr(precompile, "_start", started.append)
+    monkeypatch.setattr(precompile, "_compile", lambda splitter: here.append(splitter.name))
+    monkeypatch.setattr(precompile.joblib, "cpu_count", lambda: processors)
+    precompile.compile_all(["lca", "hcc", "pc", "sliq", "sliq_ext"])
     assert len(started) == processors
     missing = sorted(name for part in started for name in part)
     assert missing == ["hcc", "pc", "sliq"]  # one of each family
     assert here == ["lca", "hcc", "pc", "sliq"]
     started.clear()
-    warm.compile_all(["lca"])
+    precompile.compile_all(["lca"])
     assert started == []
 
 
@@ -343,5 +350,5 @@ def test_an_interrupt_while_others_compile_ends_them() -> None:
             pass
 
     with pytest.raises(KeyboardInterrupt):
-        warm._wait([Interrupted(), other])  # type: ignore[list-item]
+        precompile._wait([Interrupted(), other])  # type: ignore[list-item]
     assert other.wait(timeout=10) == -signal.SIGTERM

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from splitlab.impurity import NAMES, score
-from splitlab.splitters import get, plain, serving, split_batch
+from splitlab.splitters import get, reference, serving, split_batch
 from tests.tables import AUTHORS, SHAPES, affordable, differ_by_constant, optimum, random_tables
 
 KINDS = [pytest.param(kind, id=name) for kind, name in enumerate(NAMES)]
@@ -25,7 +25,7 @@ def values(name: str, tables: np.ndarray, kind: int) -> np.ndarray:
 
 
 def has_quick_plain_version(name: str, n: int) -> bool:
-    return name in plain.SPLITTERS and (name not in ("exhaustive", "hyperplanes") or n < 7)
+    return name in reference.SPLITTERS and (name not in ("exhaustive", "hyperplanes") or n < 7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -36,7 +36,7 @@ def test_kernel_selects_the_split_of_the_plain_definition(name: str, shape: tupl
     tables = random_tables(11, *shape, count=40)
     masks = split_batch(get(name), tables, kind)
     for table, mask in zip(tables, masks, strict=True):
-        expected = np.array(plain.SPLITTERS[name](table.tolist(), NAMES[kind]))
+        expected = np.array(reference.SPLITTERS[name](table.tolist(), NAMES[kind]))
         if name in ("exhaustive", "hyperplanes"):  # which try the splits in orders of their own
             both = score(np.stack([table, table]), np.stack([mask, expected]), kind)
             assert both[0] == pytest.approx(both[1], rel=1e-12)
@@ -151,8 +151,8 @@ def test_worst_known_tables(name: str, kind: int, ratio: float, table: list[list
 
 
 def test_principal_component_of_the_worked_example() -> None:
-    from splitlab.splitters.eigen import top_direction
-    from splitlab.splitters.principal import scatter
+    from splitlab.splitters.kernels.eigen import top_direction
+    from splitlab.splitters.kernels.principal import scatter
 
     table = np.array([[40, 10, 10], [10, 40, 10], [20, 30, 10], [20, 15, 25], [10, 5, 45]])
     p = table / table.sum(axis=1, keepdims=True)
@@ -167,7 +167,7 @@ def test_principal_component_of_the_worked_example() -> None:
 
 @pytest.mark.parametrize("k", [2, 3, 5, 9, 20, 60])
 def test_top_direction_is_the_top_eigenvector(k: int) -> None:
-    from splitlab.splitters.eigen import top_direction
+    from splitlab.splitters.kernels.eigen import top_direction
 
     rng = np.random.default_rng(k)
     for _ in range(20):
@@ -183,7 +183,7 @@ def test_top_direction_is_the_top_eigenvector(k: int) -> None:
 
 
 def test_a_repeated_eigenvalue_has_a_fixed_direction() -> None:
-    from splitlab.splitters.eigen import top_direction
+    from splitlab.splitters.kernels.eigen import top_direction
 
     direction = np.empty(3)
     top_direction(np.eye(3) - 1 / 3, np.empty((3, 3)), direction)
@@ -194,7 +194,7 @@ def test_a_repeated_eigenvalue_has_a_fixed_direction() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 33, 100, 1000])
 def test_sort_is_stable_and_lexicographic(n: int) -> None:
-    from splitlab.splitters.sweep import sort_rows
+    from splitlab.splitters.kernels.sweep import sort_rows
 
     keys = np.random.default_rng(n).integers(0, 4, (n, 2)).astype(float)
     order = np.empty(n, np.int64)
@@ -204,7 +204,7 @@ def test_sort_is_stable_and_lexicographic(n: int) -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 12, 63, 64, 65, 1000])
 def test_sort_by_score_is_stable(n: int) -> None:
-    from splitlab.splitters.sweep import sort_scores
+    from splitlab.splitters.kernels.sweep import sort_scores
 
     for levels in (2, 5, 10**9):
         scores = np.random.default_rng(n).integers(0, levels, n).astype(float)

@@ -24,7 +24,7 @@ from splitlab.impurity import (
 )
 from splitlab.montecarlo.config import load_experiment
 from splitlab.own_impurity import examine, guarantees
-from splitlab.splitters import get, names, plain, serving, split_batch
+from splitlab.splitters import get, names, reference, serving, split_batch
 from tests.own import elsewhere, write_config, write_module
 from tests.tables import optimum, random_tables
 
@@ -49,12 +49,12 @@ PAIRS = [pytest.param(own, built_in, id=built_in) for own, built_in in zip((GINI
 
 
 @pytest.mark.parametrize("name", [CUBIC, ROOT])
-@pytest.mark.parametrize("splitter", [n for n in serving(6, 3) if n in plain.SPLITTERS])
+@pytest.mark.parametrize("splitter", [n for n in serving(6, 3) if n in reference.SPLITTERS])
 def test_kernels_select_the_split_of_the_plain_definition(splitter: str, name: str) -> None:
     n = 6 if splitter in ("exhaustive", "hyperplanes") else 12
     tables = random_tables(21, n, 3, 30, count=8)
     for table, mask in zip(tables, split_batch(get(splitter), tables, code(name)), strict=True):
-        expected = np.array(plain.SPLITTERS[splitter](table.tolist(), name))
+        expected = np.array(reference.SPLITTERS[splitter](table.tolist(), name))
         if splitter in ("exhaustive", "hyperplanes"):  # which try the splits in orders of their own
             both = score(np.stack([table, table]), np.stack([mask, expected]), code(name))
             assert both[0] == pytest.approx(both[1], rel=1e-12)
@@ -79,7 +79,7 @@ def test_the_impurity_is_that_of_its_definition(name: str) -> None:
         totals = left + right
         expected = [int(u.sum()) * math.fsum(f(int(c) / int(u.sum())) for c in u if c) for u in (left, right)]
         assert impurity(left, code(name)) == pytest.approx(expected[0], rel=1e-12)
-        assert plain.impurity(left.tolist(), name) == pytest.approx(expected[0], rel=1e-12)
+        assert reference.impurity(left.tolist(), name) == pytest.approx(expected[0], rel=1e-12)
         sides = sides_impurity(left, totals, left.sum(), totals.sum(), code(name), np.empty(0))
         assert sides == pytest.approx(sum(expected), rel=1e-12)
     assert impurity(np.zeros(3, np.int64), code(name)) == 0.0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from splitlab.splitters import published_lanes as lanes
-from splitlab.splitters.lane_format import LARGEST_TOTAL, bit_length
+from splitlab.splitters.kernels.simd_format import LARGEST_TOTAL, bit_length
 from splitlab.splitters.published_trees import along_classes
 from splitlab.trees import as_published
 from splitlab.trees.proposals import Values, numeric

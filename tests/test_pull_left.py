@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from splitlab.impurity import NAMES, STRICTLY, score
-from splitlab.splitters import get, plain, split_batch
+from splitlab.splitters import get, reference, split_batch
 from tests.tables import SHAPES, random_tables
 
 KINDS = [pytest.param(kind, id=name) for kind, name in enumerate(NAMES)]
@@ -22,7 +22,7 @@ def by_definition(table: list[list[int]], name: str) -> list[bool]:
     while len(staying) > 1:
         step, moved = float("inf"), -1
         for v in sorted({max(staying, key=lambda v, i=i: shares[v][i]) for i in range(k)}):
-            value = plain.split_impurity(table, [w in staying and w != v for w in range(n)], name)
+            value = reference.split_impurity(table, [w in staying and w != v for w in range(n)], name)
             if value < step - margin:
                 step, moved = value, v
         staying.remove(moved)

@@ -79,7 +79,7 @@ CLOSE = [
 
 @pytest.mark.parametrize("table", CLOSE)
 def test_close_ratios_are_ordered_right(table: list[list[int]]) -> None:
-    from splitlab.splitters.hypercube import sort_by_share
+    from splitlab.splitters.kernels.hypercube import sort_by_share
 
     array = np.array(table)
     n = len(array)

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "splitlab"
 
 # Each room may import from itself and from the rooms above it.
 ROOMS = [
-    {"_jit", "ordinary", "plugins"},
+    {"_jit", "ordinary", "plugins", "sources"},
     {"own_impurity", "examples"},
     {"contingency", "impurity"},
     {"sampling", "splitters", "table_file", "published"},

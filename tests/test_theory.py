@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splitlab.splitters import plain
-from splitlab.splitters.plain import common, impurity, split_impurity
+from splitlab.splitters import reference
+from splitlab.splitters.reference import common, impurity, split_impurity
 from tests.theory import (
     COUNTS,
     F,
@@ -177,7 +177,7 @@ def test_hyperplanes_lemma(name: str, table: Table) -> None:
 def test_hyperplanes_lemma_as_a_search(name: str, table: Table) -> None:
     """Equal probability vectors need not be separated: `hyperplanes` never does, and finds the optimum."""
     doubled = [*table, [3 * x for x in table[0]]]
-    mask = plain.SPLITTERS["hyperplanes"](doubled, name)
+    mask = reference.SPLITTERS["hyperplanes"](doubled, name)
     proportional = len(common.merge(table)[0]) == 1
     assert mask[0] == mask[-1] or proportional
     assert split_impurity(doubled, mask, name) <= optimum(doubled, name) + slack(*doubled)
@@ -310,8 +310,8 @@ def tight_table(x: int, c: int) -> Table:
 @pytest.mark.parametrize(("name", "table"), [("gini", tight_table(10**6, 10)), ("entropy", tight_table(10**10, 1))])
 def test_the_tight_table_costs_a_d_its_factor_of_2(name: str, table: Table) -> None:
     """Collapsed to the largest class the two cuts look alike, and the wrong one costs twice the other."""
-    assert plain.collapsed_along(table, name, [1, 0, 0]) == [False, True, True]
-    assert plain.along_direction(table, name, [1, 0, 0]) == [False, True, False]
+    assert reference.collapsed_along(table, name, [1, 0, 0]) == [False, True, True]
+    assert reference.along_direction(table, name, [1, 0, 0]) == [False, True, False]
     assert 1.99 < a_d(table, [1, 0, 0], name) / optimum(table, name) < 2
     assert b_d(table, [1, 0, 0], name) == optimum(table, name)
 

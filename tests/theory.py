@@ -12,8 +12,8 @@ from itertools import product
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from splitlab.splitters import plain
-from splitlab.splitters.plain import impurity, split_impurity
+from splitlab.splitters import reference
+from splitlab.splitters.reference import impurity, split_impurity
 
 Table = list[list[int]]
 Function = Callable[[float], float]
@@ -107,19 +107,19 @@ def within(u: Sequence[float], d: Sequence[float], name: str) -> float:
 
 
 def optimum(table: Table, name: str) -> float:
-    return split_impurity(table, plain.SPLITTERS["exhaustive"](table, name), name)
+    return split_impurity(table, reference.SPLITTERS["exhaustive"](table, name), name)
 
 
 def reached(table: Table, splitter: str, name: str) -> float:
-    return split_impurity(table, plain.SPLITTERS[splitter](table, name), name)
+    return split_impurity(table, reference.SPLITTERS[splitter](table, name), name)
 
 
 def a_d(table: Table, d: Sequence[float], name: str) -> float:
-    return split_impurity(table, plain.collapsed_along(table, name, d), name)
+    return split_impurity(table, reference.collapsed_along(table, name, d), name)
 
 
 def b_d(table: Table, d: Sequence[float], name: str) -> float:
-    return split_impurity(table, plain.along_direction(table, name, d), name)
+    return split_impurity(table, reference.along_direction(table, name, d), name)
 
 
 def largest_class(table: Table) -> list[int]:

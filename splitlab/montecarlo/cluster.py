@@ -19,12 +19,11 @@ from itertools import count, islice
 from typing import Any
 from uuid import uuid4
 
-from splitlab._jit import source_hash
 from splitlab.montecarlo.config import ConfigError
 from splitlab.montecarlo.runner import Executor, Task, compute_elsewhere
 from splitlab.montecarlo.store import BlockData
+from splitlab.sources import package_hash
 
-CODE = ("*.py", "montecarlo/*.py", "splitters/*.py")
 PER_THREAD = 3  # tasks in the window for every thread of a worker
 CONNECT_SECONDS = 15
 PATIENCE = 2.0  # seconds between two looks at the cluster
@@ -36,7 +35,7 @@ WAITING = "the cluster has no workers (yet); waiting for one"
 def code_version() -> str:
     """What has to be the same on every machine for the results to be."""
     packages = " ".join(f"{name} {version(name)}" for name in ("numpy", "numba"))
-    return f"splitlab {source_hash(CODE)[:16]}, {packages}"
+    return f"splitlab {package_hash()[:16]}, {packages}"
 
 
 def compute_on_worker(task: Task, path: list[str], functions: bytes, code: str) -> tuple[Task, BlockData]:

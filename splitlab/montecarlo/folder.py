@@ -17,7 +17,6 @@ from typing import Any, overload
 import pandas as pd
 
 from splitlab import plugins
-from splitlab._jit import source_hash
 from splitlab.montecarlo import lower_bound
 from splitlab.montecarlo.config import Cell, ConfigError, Experiment, load_experiment
 from splitlab.montecarlo.names import Plugins
@@ -46,14 +45,16 @@ from splitlab.montecarlo.sums_store import SumsStore
 from splitlab.montecarlo.timing_config import TimingExperiment
 from splitlab.montecarlo.trees_config import TreesExperiment
 from splitlab.montecarlo.yaml_source import shorten
+from splitlab.sources import source_hash
 from splitlab.splitters import fingerprint, get
+from splitlab.splitters.registry import code_hash
 
 CONFIG = "config.yaml"
 PUBLISHED = "published.csv"
 TIMING = "timing.csv"
 SUMMARIES = ("win_percentage.csv", "optimality.csv")
 FLOATS = (*(f"{number}{end}" for number in ("microseconds", "ratio") for end in ("", "_low", "_high")), "spread")
-SAMPLER = ("sampling.py",)
+SAMPLER = "splitlab.sampling"
 ANEW = "choose another --out, or --fresh to keep the old results as a backup and start anew"
 
 
@@ -88,10 +89,10 @@ def open_store(
 
 def _fingerprints(experiment: Experiment, imported: bool) -> dict[tuple[str, str], str]:
     """Hashes of the code behind each column."""
-    splitters, impurities = {LOWER_BOUND: source_hash(lower_bound.SOURCES)[:16]}, {}
+    splitters, impurities = {LOWER_BOUND: source_hash(lower_bound.bounds_of)[:16]}, {}
     for name in all_splitters(experiment):
         with suppress(ValueError):
-            if imported or not get(name).own:
+            if imported or not get(name).custom:
                 splitters[name] = fingerprint(get(name))
     for name in experiment.impurities:
         with suppress(ValueError):
@@ -103,7 +104,7 @@ def _fingerprints(experiment: Experiment, imported: bool) -> dict[tuple[str, str
 def own_code(experiment: Experiment) -> dict[str, str]:
     """The fingerprints of people's own functions in an experiment, for its manifest."""
     splitters = (get(name) for name in experiment.splitters)
-    functions = [*filter(plugins.is_plugin, experiment.impurities), *(s.kernel_path for s in splitters if s.own)]
+    functions = [*filter(plugins.is_plugin, experiment.impurities), *(s.kernel_path for s in splitters if s.custom)]
     return {name: plugins.fingerprint(name) for name in functions}
 
 
@@ -244,7 +245,7 @@ def _timing_origin(experiment: TimingExperiment) -> dict[str, Any]:
 
 def timing_provenance(experiment: Experiment) -> dict[str, Any]:
     """Versions, machine, git commit, and hashes of the code that is timed."""
-    return {"code": source_hash()[:16], "functions": own_code(experiment), **provenance()}
+    return {"code": code_hash()[:16], "functions": own_code(experiment), **provenance()}
 
 
 def timing_conditions(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -353,7 +354,7 @@ def failures_explained(folder: Path | None, experiment: Experiment) -> Iterator[
     try:
         yield
     except BrokenProcessPool:
-        names = ", ".join(name for name in experiment.splitters if get(name).own)
+        names = ", ".join(name for name in experiment.splitters if get(name).custom)
         reasons = "it left the program, or took too much memory"
         raise ConfigError(f"{names}: a process that ran it has ended: {reasons}{kept}") from None
     except RunError as error:

@@ -11,11 +11,6 @@ from splitlab.bounds import BOUNDS, Kind
 from splitlab.impurity import code
 
 AFFORDABLE = 1e8  # nanoseconds per table
-# The files that decide the numbers of the column.
-SOURCES = (
-    *("bounds.py", "impurity.py", "montecarlo/lower_bound.py"),
-    *(f"splitters/{name}.py" for name in ("costs", "exhaustive", "principal", "sweep")),
-)
 
 
 def held(n: int, k: int, impurity: str) -> list[Kind]:

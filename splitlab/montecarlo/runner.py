@@ -33,8 +33,8 @@ from splitlab.plugins import packed, search, unpack
 from splitlab.published import stream
 from splitlab.sampling import Draw, block_generator, concatenated, independent_parts
 from splitlab.splitters import get, split_batch
-from splitlab.splitters.own import SplitterError
-from splitlab.splitters.warm import compile_all
+from splitlab.splitters.custom import SplitterError
+from splitlab.splitters.precompile import compile_all
 
 PROCESS_SECONDS = 5.0  # starting processes takes about two
 
@@ -190,7 +190,7 @@ def missing_work(experiment: Experiment, store: Store) -> Work:
 def _columns(experiment: Experiment, cell: Cell, own: bool) -> tuple[Column, ...]:
     """The columns of a cell that are people's own functions, which hold the GIL, or those that are not."""
     columns = columns_in(experiment, cell)
-    owned = [c for c in columns if c[1] != LOWER_BOUND and get(c[1]).own]
+    owned = [c for c in columns if c[1] != LOWER_BOUND and get(c[1]).custom]
     if owned and not experiment.keep_runs:  # sums need all of them together
         return columns if own else ()
     return tuple(c for c in columns if (c in owned) is own)

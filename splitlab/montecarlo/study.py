@@ -56,7 +56,7 @@ from splitlab.montecarlo.timing import (
 from splitlab.montecarlo.timing_config import TimingExperiment
 from splitlab.montecarlo.trees_config import TreesExperiment
 from splitlab.montecarlo.trees_study import load_trees, run_trees
-from splitlab.splitters.warm import uncompiled
+from splitlab.splitters.precompile import uncompiled
 
 
 class TimingResults(Results):

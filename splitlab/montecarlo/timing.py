@@ -40,7 +40,7 @@ from splitlab.montecarlo.runner import Progress, Task, Work, compile_kernels, dr
 from splitlab.montecarlo.timing_config import Engine, TimingExperiment
 from splitlab.plugins import contained, is_plugin, load
 from splitlab.published import load_ratios
-from splitlab.splitters import get, plain, refuse_hopeless, split_batch
+from splitlab.splitters import get, reference, refuse_hopeless, split_batch
 from splitlab.splitters.registry import LONGEST_TABLE, duration
 
 BATCH_SECONDS = 0.02
@@ -67,9 +67,9 @@ def compiled_job(column: Column, tables: Tables) -> Job:
 
 def python_job(column: Column, tables: Tables) -> Job:
     """One call that runs a plain splitter over all tables; they are made lists here, before the clock runs."""
-    if get(column[1]).own:
+    if get(column[1]).custom:
         return own_job(column, tables)
-    splitter, impurity, lists = plain.SPLITTERS[column[1]], column[0], tables.tolist()
+    splitter, impurity, lists = reference.SPLITTERS[column[1]], column[0], tables.tolist()
 
     def job() -> None:
         for table in lists:
@@ -146,7 +146,7 @@ def _refuse_cell(experiment: TimingExperiment, cell: Cell, runs: int) -> None:
         raise ValueError(f"grid: {runs} runs of {cell.label} have {entries:,} entries; {rule}; ask for fewer runs")
     for splitter in experiment.splitters:
         refuse_hopeless(get(splitter), cell.n, cell.k, most_examples(cell))
-        if "compiled" in experiment.engines and get(splitter).own:
+        if "compiled" in experiment.engines and get(splitter).custom:
             raise ValueError(f"splitters: {splitter!r} is a Python function and no kernel; write engines: [python]")
         if "python" in experiment.engines:
             _refuse_plain(splitter, cell)
@@ -154,7 +154,7 @@ def _refuse_cell(experiment: TimingExperiment, cell: Cell, runs: int) -> None:
 
 def _refuse_plain(splitter: str, cell: Cell) -> None:
     instead = "write engines: [compiled]"
-    if splitter not in plain.SPLITTERS and not is_plugin(splitter):
+    if splitter not in reference.SPLITTERS and not is_plugin(splitter):
         raise ValueError(f"splitters: {splitter!r} has no plain Python version; {instead}")
     seconds = _seconds("python", splitter, cell)
     if seconds > LONGEST_TABLE:
@@ -173,7 +173,7 @@ def _parts(experiment: TimingExperiment) -> Iterator[tuple[Engine, Cell, int]]:
 
 def _seconds(engine: Engine, splitter: str, cell: Cell) -> float:
     """Rough time of one splitter for one table and one impurity."""
-    as_it_is = engine == "compiled" or get(splitter).own
+    as_it_is = engine == "compiled" or get(splitter).custom
     return splitter_seconds(cell, splitter) * (1.0 if as_it_is else PYTHON_FACTOR)
 
 

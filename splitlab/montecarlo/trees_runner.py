@@ -16,12 +16,13 @@ from typing import Any
 import joblib
 import numpy as np
 
-from splitlab._jit import Floats, Ints, source_hash
+from splitlab._jit import Floats, Ints
 from splitlab.montecarlo.places import BLOCKS
 from splitlab.montecarlo.plan import Block, columns_of
 from splitlab.montecarlo.runner import Progress, Work
 from splitlab.montecarlo.store import BlockData, Column, FolderStore, Store
 from splitlab.montecarlo.trees_config import TreesExperiment
+from splitlab.sources import source_hash
 from splitlab.splitters import fingerprint, get
 from splitlab.splitters.registry import duration, refusal
 from splitlab.trees import as_published
@@ -34,16 +35,6 @@ from splitlab.trees.growing import Examples, Growth, grow
 # Of a fold: test examples classified right, and that many in all; nodes; depth; examples with an unseen value.
 NUMBERS = ("correct", "tested", "nodes", "depth", "unseen")
 EXAMPLES = 200_000
-
-# The code that decides the trees, besides that of the splitter.
-GROWERS = tuple(
-    f"trees/{name}.py"
-    for name in ("criteria", "datasets", "filters", "folds", "formulas", "growing", "grouping", "proposals", "tree")
-)
-PUBLISHED = (
-    "trees/as_published.py", "splitters/published_*.py", "splitters/python_sets.py", "splitters/principal.py",
-    "splitters/sweep.py", "splitters/lane*.py", "splitters/directions.py",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, order=True)
@@ -120,9 +111,13 @@ class TreeStore(FolderStore):
 def tree_store(folder: Path, experiment: TreesExperiment, warn: object) -> TreeStore:
     """The blocks of a folder as far as they fit the experiment and the present code."""
     marks = {}
+    grower = source_hash(grow, folds, load)[:16]
     for impurity, splitter in columns_of(experiment):
-        own = source_hash(PUBLISHED) if experiment.arithmetic == "published" else fingerprint(get(splitter))
-        marks[impurity, splitter] = source_hash(GROWERS)[:16] + own[:16]
+        if experiment.arithmetic == "published":
+            code = source_hash(as_published.grouping, *as_published.splitter(splitter).modules())
+        else:
+            code = fingerprint(get(splitter))
+        marks[impurity, splitter] = grower + code[:16]
     return TreeStore(folder, experiment, marks, warn)
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-POLISH = "splitlab.splitters.descent:polish"
+from splitlab.splitters.guarantee import Guarantee
+
+POLISH = "splitlab.splitters.kernels.descent:polish"
 
 
 def any_size(n: int, k: int, examples: int) -> str | None:
@@ -30,8 +32,8 @@ class Splitter:
         The name used in configs and on the command line.
     title : str
         The name used in tables and figures.
-    guarantee : str
-        Proven ratio to the least possible impurity.
+    proven : Guarantee
+        What is proven of the splits.
     cost : str
         Time for one table with n values and k classes, in O-notation.
     source : str
@@ -43,8 +45,6 @@ class Splitter:
         lets absurd requests be refused; no more than an order of magnitude is asked of it.
     options : tuple
         Further arguments of the kernel, by which variants of one family differ.
-    builds_on : tuple of str
-        Further files of this folder, besides its own and those that many share, whose code the kernel uses.
     limit : callable
         Why tables of n values, k classes and up to so many examples cannot be split and what can be done instead, as
         a function of (n, k, examples); None where they can, at whatever cost.
@@ -52,39 +52,39 @@ class Splitter:
         Further nanoseconds for a table of (n, k, examples), where these come on top.
     polished : bool
         Whether hyperplane descent goes on from the kernel's splits.
-    own : bool
-        Whether this is somebody's own Python function, ``kernel_path`` being its name.
+    custom : bool
+        Whether this is a user-defined Python function, ``kernel_path`` being its name.
     """
 
     name: str
     title: str
-    guarantee: str
+    proven: Guarantee
     cost: str
     source: str
     kernel_path: str = field(repr=False)
     nanoseconds: Callable[[int, int], float] = field(repr=False, compare=False)
     options: tuple[Any, ...] = field(default=(), repr=False)
-    builds_on: tuple[str, ...] = field(default=(), repr=False)
     limit: Callable[[int, int, int], str | None] = field(default=any_size, repr=False, compare=False)
     large_counts: Callable[[int, int, float], float] = field(default=any_counts, repr=False, compare=False)
     polished: bool = field(default=False, repr=False)
-    own: bool = field(default=False, repr=False)
+    custom: bool = field(default=False, repr=False)
+
+    @property
+    def guarantee(self) -> str:
+        """What is proven of the splits, in words: ratios to the least possible impurity."""
+        return str(self.proven)
 
     def kernel(self) -> Callable[..., None]:
         """Import the compiled function (this loads numba)."""
         return load(self.kernel_path)
 
     def kernel_paths(self) -> tuple[str, ...]:
-        """What is to be compiled: the kernel, unless it is somebody's own, and the descent of a polished one."""
-        return (*(() if self.own else (self.kernel_path,)), *((POLISH,) if self.polished else ()))
+        """What is to be compiled: the kernel, unless it is a user-defined function, and the descent if polished."""
+        return (*(() if self.custom else (self.kernel_path,)), *((POLISH,) if self.polished else ()))
 
-    def source_files(self) -> tuple[str, ...]:
-        """The files, relative to the package, whose code decides what this splitter returns."""
-        own = [path.split(":")[0].rpartition(".")[2] for path in self.kernel_paths()]
-        shared = ["directions", "eigen", "lane_format", "lane_keys", "lane_values", "lanes", "sweep", *self.builds_on]
-        if "descent" in own:
-            shared += ["components", "principal"]
-        return ("impurity.py", *(f"splitters/{name}.py" for name in dict.fromkeys(shared + own)))
+    def modules(self) -> tuple[str, ...]:
+        """The modules that hold what ``kernel_paths`` names: what the splitter returns depends on them."""
+        return tuple(dict.fromkeys(path.split(":")[0] for path in self.kernel_paths()))
 
 
 def load(path: str) -> Callable[..., None]:

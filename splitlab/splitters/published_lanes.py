@@ -18,8 +18,8 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import GINI, lookup_table
-from splitlab.splitters.directions import next_set
-from splitlab.splitters.lane_format import (
+from splitlab.splitters.kernels.directions import next_set
+from splitlab.splitters.kernels.simd_format import (
     FIXED_BITS,
     LANES,
     LARGEST_TOTAL,
@@ -30,12 +30,12 @@ from splitlab.splitters.lane_format import (
     share_bits,
     work_space,
 )
-from splitlab.splitters.lane_keys import sort_lanes
-from splitlab.splitters.lane_values import fill_values, pack_rows
+from splitlab.splitters.kernels.simd_keys import sort_lanes
+from splitlab.splitters.kernels.simd_values import fill_values, pack_rows
+from splitlab.splitters.kernels.sweep import margins, mark
 from splitlab.splitters.published_sums import BITS, PRODUCTS, move, split_value
 from splitlab.splitters.published_trees import along_classes, best_prefix, list_counts, sort_by_rest
 from splitlab.splitters.python_sets import set_order
-from splitlab.splitters.sweep import margins, mark
 
 FEWEST = 9  # classes that make enough sets to fill the lanes
 LEAST_LANES = 8  # of 32 bits in a vector

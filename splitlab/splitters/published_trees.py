@@ -29,10 +29,10 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import GINI, lookup_table, xlog2x
-from splitlab.splitters.directions import next_set
+from splitlab.splitters.kernels.directions import next_set
+from splitlab.splitters.kernels.sweep import margins, mark, sort_rows, sort_scores
 from splitlab.splitters.published_sums import BITS, NEAR, PRODUCTS, SHARES, move, promising, split_value
 from splitlab.splitters.python_sets import copied, set_of, set_order, walk, without
-from splitlab.splitters.sweep import margins, mark, sort_rows, sort_scores
 
 # numpy's allclose
 RELATIVE, ABSOLUTE = 1e-5, 1e-8

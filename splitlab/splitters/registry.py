@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import re
 from dataclasses import replace
 from typing import Any
 
 from splitlab import plugins
+from splitlab.sources import source_hash
 from splitlab.splitters.catalogue import CATALOGUE, CHOU, descent
+from splitlab.splitters.custom import custom_splitter, split_tables
 from splitlab.splitters.entry import POLISH, Splitter, any_size, load
-from splitlab.splitters.own import own_splitter, split_tables
 
 POLISHED = "+hd"  # ends the names of polished splitters
 
@@ -21,7 +21,7 @@ def polished(splitter: Splitter) -> Splitter:
         splitter,
         name=splitter.name + POLISHED,
         title=splitter.title + POLISHED,
-        guarantee=f"{splitter.guarantee}; never worse than {splitter.title}",
+        proven=replace(splitter.proven, never_worse_than=(*splitter.proven.never_worse_than, splitter.title)),
         cost=f"{splitter.cost}, then n (k + log n) per step",
         source=f"{splitter.source}; hyperplane descent {CHOU}",
         nanoseconds=lambda n, k: splitter.nanoseconds(n, k) + descent(n, k),
@@ -73,7 +73,7 @@ def get(name: str) -> Splitter:
             raise ValueError(f"splitter: {name!r} would descend again from where a descent ended; write {base!r}")
         return polished(get(base))
     if plugins.is_plugin(name):
-        return own_splitter(name)
+        return custom_splitter(name)
     near = difflib.get_close_matches(name, names(), 1)
     hint = f"did you mean {near[0]!r}?" if near else f"the splitters are {', '.join(names())}"
     raise ValueError(f"splitter: {name!r} is not known; {hint}")
@@ -90,7 +90,7 @@ def known(name: str) -> bool:
 
 def along(direction: Any, collapsed: bool) -> Splitter:
     """The splitter ``direction`` with a direction, float64 (k,): B_d, or A_d when ``collapsed``."""
-    path = "splitlab.splitters.collapsed:collapsed_along" if collapsed else get("direction").kernel_path
+    path = "splitlab.splitters.kernels.collapsed:collapsed_along" if collapsed else get("direction").kernel_path
     return replace(get("direction"), kernel_path=path, options=(direction,), limit=any_size)
 
 
@@ -129,14 +129,13 @@ def serving(n: int, k: int) -> tuple[str, ...]:
 
 def always_optimal(splitter: Splitter) -> bool:
     """Whether the optimum is guaranteed for every table."""
-    return re.match(r"optimal(;|$)", splitter.guarantee) is not None
+    return splitter.proven.optimal
 
 
 def proven_ratio(name: str, impurity: str, k: int | None = None) -> str:
     """The proven bound on the ratio to the optimum for k classes, or for any number of them; empty if there is none.
 
-    It is the part of the guarantee that speaks of this impurity. Gini and entropy belong to the class C of the paper;
-    of other impurities that is not known.
+    Gini and entropy belong to the class C of the paper; of other impurities that is not known.
 
     Examples
     --------
@@ -145,22 +144,18 @@ def proven_ratio(name: str, impurity: str, k: int | None = None) -> str:
     >>> proven_ratio("pc", "gini", 2)
     '1'
     """
-    from splitlab.impurity import NAMES
-
-    splitter = get(name)
-    if always_optimal(splitter) or (k == 2 and "optimal for k = 2" in splitter.guarantee):
-        return "1"
-    ratios = {of.lower(): ratio.strip() for ratio, of in re.findall(r"([^,;()]+) \(([^()]+)\)", splitter.guarantee)}
-    wanted = (impurity, "class c") if impurity in NAMES else ()
-    return next((ratios[of] for of in wanted if of in ratios), "")
+    return get(name).proven.ratio(impurity, k)
 
 
 def fingerprint(splitter: Splitter) -> str:
     """Hash of the code that decides what ``splitter`` returns."""
-    from splitlab._jit import source_hash
+    kernels = source_hash(*splitter.modules())[:16] if splitter.kernel_paths() else ""
+    return kernels + (plugins.fingerprint(splitter.kernel_path) if splitter.custom else "")
 
-    kernels = source_hash(splitter.source_files())[:16] if splitter.kernel_paths() else ""
-    return kernels + (plugins.fingerprint(splitter.kernel_path) if splitter.own else "")
+
+def code_hash() -> str:
+    """Hash of the code of all compiled splitters."""
+    return source_hash(*dict.fromkeys(module for splitter in SPLITTERS for module in splitter.modules()))
 
 
 def duration(seconds: float) -> str:
@@ -174,13 +169,13 @@ def duration(seconds: float) -> str:
 def split_batch(splitter: Splitter, tables: Any, kind: int, failures: dict[int, str] | None = None) -> Any:
     """Masks (b, n), bool, of ``splitter`` for tables (b, n, k); True is the left side.
 
-    Somebody's own function may fail on a table: that is a SplitterError, or, when there is a dictionary of
+    A user-defined function may fail on a table: that is a SplitterError, or, when there is a dictionary of
     ``failures``, an entry in it (number of the table, reason) and a mask that means nothing.
     """
     import numpy as np
 
     masks = np.zeros(tables.shape[:2], np.bool_)
-    if splitter.own:
+    if splitter.custom:
         split_tables(splitter.kernel_path, tables, kind, masks, failures)
     else:
         splitter.kernel()(tables, kind, masks, *splitter.options)

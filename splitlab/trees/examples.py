@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from splitlab.impurity import weighted_impurity
-from splitlab.splitters.eigen import top_direction
-from splitlab.splitters.principal import scatter
+from splitlab.splitters.kernels.eigen import top_direction
+from splitlab.splitters.kernels.principal import scatter
 from splitlab.trees import criteria
 from splitlab.trees.attribute import best_table_split, thresholds
 

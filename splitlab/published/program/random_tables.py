@@ -25,7 +25,7 @@ from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import code, lookup_table
 from splitlab.splitters.published_sums import BITS, SHARES, move, split_value
 from splitlab.splitters.published_trees import best_exchange, merge_close
-from splitlab.splitters.sweep import mark
+from splitlab.splitters.kernels.sweep import mark
 
 
 def pc_ext_counts(table: Ints, impurity: str) -> Bools:
