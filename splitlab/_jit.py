@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 PACKAGE = Path(__file__).parent
-KERNEL_SOURCES = ("_jit.py", "bounds.py", "impurity.py", "splitters/*.py")
+KERNEL_SOURCES = ("_jit.py", "bounds.py", "impurity.py", "splitters/*.py", "published/program/*.py")
 
 # Nobody calls a kernel by its C address, so that entry point need not be compiled.
 OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy", "no_cfunc_wrapper": True}

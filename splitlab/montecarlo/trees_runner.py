@@ -22,12 +22,12 @@ from splitlab.montecarlo.plan import Block, columns_of
 from splitlab.montecarlo.runner import Progress, Work
 from splitlab.montecarlo.store import BlockData, Column, FolderStore, Store
 from splitlab.montecarlo.trees_config import TreesExperiment
+from splitlab.published.program import arithmetic
+from splitlab.published.program.folds import folds
 from splitlab.splitters import fingerprint, get
 from splitlab.splitters.registry import duration, refusal
-from splitlab.trees import as_published
 from splitlab.trees.criteria import get as get_criterion
 from splitlab.trees.datasets import Data, catalogue, chosen_sets, content, found, load
-from splitlab.trees.folds import folds
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.growing import Examples, Growth, grow
 
@@ -36,14 +36,14 @@ NUMBERS = ("correct", "tested", "nodes", "depth", "unseen")
 EXAMPLES = 200_000
 
 # The code that decides the trees, besides that of the splitter.
-GROWERS = tuple(
-    f"trees/{name}.py"
-    for name in ("criteria", "datasets", "filters", "folds", "formulas", "growing", "grouping", "proposals", "tree")
+GROWERS = (
+    *(f"trees/{name}.py" for name in ("criteria", "datasets", "filters", "formulas", "growing", "grouping")),
+    *("trees/proposals.py", "trees/tree.py", "published/program/folds.py"),
 )
 PUBLISHED = (
-    "trees/as_published.py", "splitters/published_*.py", "splitters/python_sets.py", "splitters/principal.py",
-    "splitters/sweep.py", "splitters/lane*.py", "splitters/directions.py",
-)  # fmt: skip
+    "published/program/*.py",
+    *(f"splitters/{name}.py" for name in ("directions", "lane*", "principal", "sweep")),
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -130,7 +130,7 @@ def growth_of(experiment: TreesExperiment, column: Column) -> Growth:
     """How trees are grown with an impurity and a splitter."""
     limits = {key: getattr(experiment, key) for key in ("max_depth", "max_p", "min_second")}
     if experiment.arithmetic == "published":
-        group = as_published.grouping(*column)
+        group = arithmetic.grouping(*column)
         return Growth(group.criterion, group, min_decrease=-1.0, **limits)  # rounding is no reason for a leaf
     criterion = get_criterion(column[0])
     return Growth(criterion, Grouping(criterion, column[1]), **limits)
