@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from splitlab._jit import Ints
 from splitlab.contingency import as_counts, reduce_table
 from splitlab.splitters import Splitter
-from splitlab.trees import parameters, proposals
+from splitlab.trees import proposals
 from splitlab.trees.columns import Encoding, read_columns
 from splitlab.trees.criteria import Criterion, get
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.labels import read_labels
+from splitlab.trees.parameters import FLAG, check, whole
 from splitlab.trees.proposals import Proposals, Values, boundaries, midpoint, values_of
 
 
@@ -114,8 +115,8 @@ def best_split(
     """
     entry = get(criterion)
     grouping = Grouping(entry, splitter)
-    min_samples_leaf = parameters.whole("min_samples_leaf", min_samples_leaf, 1)
-    data = _Data.read(values, y, nominal if nominal is None else parameters.flag("nominal", nominal))
+    check("best_split", nominal=(nominal, [*FLAG, None]), min_samples_leaf=(min_samples_leaf, whole(1)))
+    data = _Data.read(values, y, nominal)
     if reason := data.obstacle():
         return NoSplit(reason)
     if data.categories is None:
@@ -147,7 +148,7 @@ def thresholds(
     [(2.5, 0.42), (4.5, 0.171)]
     """
     entry = get(criterion)
-    all_values = parameters.flag("all_values", all_values)
+    check("thresholds", all_values=(all_values, FLAG))
     data = _Data.read(values, y, False)
     known = data.values
     if len(known.node) < 2:

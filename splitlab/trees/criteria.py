@@ -34,7 +34,7 @@ from splitlab import impurity as impurities
 from splitlab._jit import Floats, Ints
 from splitlab.contingency import as_counts, show
 from splitlab.trees import formulas
-from splitlab.trees.parameters import flag
+from splitlab.trees.parameters import FLAG, check, one_of
 
 # Splits whose values differ by a smaller share are equally good: formulas carry rounding noise. The values of DCSM,
 # sums without subtraction, are more accurate than that, and its splits are little apart.
@@ -189,8 +189,7 @@ def hddt(table: ArrayLike, partitions: str = "one-against-rest") -> float:
     >>> round(hddt(table), 4), round(hddt(table, "all"), 4)
     (1.0879, 1.4142)
     """
-    if not isinstance(partitions, str) or partitions not in ("one-against-rest", "all"):
-        raise ValueError(f"partitions: {show(partitions)} is neither 'one-against-rest' nor 'all'")
+    check("hddt", partitions=(partitions, one_of("one-against-rest", "all")))
     return float((formulas.hddt if partitions != "all" else formulas.hddt_all)(checked(table)))
 
 
@@ -208,9 +207,8 @@ def ccp(table: ArrayLike, impurity: str = "entropy", normalize: bool = False) ->
     >>> round(ccp([[2027, 59], [17, 13]]), 6), round(ccp([[2027, 59], [17, 13]], "gini"), 6)
     (0.016926, 0.010353)
     """
-    if not isinstance(impurity, str) or impurity not in TERMS:
-        raise ValueError(f"impurity: ccp is defined for {' and '.join(TERMS)}; got {show(impurity)}")
-    return float(formulas.ccp(checked(table), TERMS[impurity], flag("normalize", normalize)))
+    check("ccp", impurity=(impurity, one_of(*TERMS)), normalize=(normalize, FLAG))
+    return float(formulas.ccp(checked(table), TERMS[impurity], normalize))
 
 
 def ihd(table: ArrayLike) -> float:

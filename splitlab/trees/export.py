@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from splitlab._jit import Bools, Floats, Ints
 from splitlab.trees.classifier import DecisionTreeClassifier
-from splitlab.trees.parameters import whole
+from splitlab.trees.parameters import check, whole
 from splitlab.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def export_text(
       class: a (2 of 2)
     """
     lines = []
-    shown = _Shown(classifier, max_depth, max_values)
+    shown = _Shown("export_text", classifier, max_depth, max_values)
     for node, parent, branch in shown.walk():
         indent = "  " * int(shown.tree.depth[node])
         if parent >= 0:
@@ -96,7 +96,7 @@ def plot(classifier: DecisionTreeClassifier, *, max_depth: int | None = 4, max_v
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    shown = _Shown(classifier, max_depth, max_values)
+    shown = _Shown("plot", classifier, max_depth, max_values)
     x = shown.places()
     depth = int(shown.tree.depth[~np.isnan(x)].max())
     size = (max(3.0, LEAF_WIDTH * (np.nanmax(x) + 1)), LEVEL_HEIGHT * (depth + 1))
@@ -151,16 +151,22 @@ def _word(value: object, special: str = "[,{}()]") -> str:
 class _Shown:
     """What of a tree is shown, and in which words."""
 
-    def __init__(self, classifier: DecisionTreeClassifier, max_depth: int | None, max_values: int | None) -> None:
-        if not isinstance(classifier, DecisionTreeClassifier):
-            raise TypeError(f"classifier: must be a {__package__}.DecisionTreeClassifier; got {classifier!r}")
+    def __init__(
+        self, function: str, classifier: DecisionTreeClassifier, max_depth: int | None, max_values: int | None
+    ) -> None:
+        check(
+            function,
+            classifier=(classifier, [DecisionTreeClassifier]),
+            max_depth=(max_depth, [*whole(0), None]),
+            max_values=(max_values, [*whole(1), None]),
+        )
         check_is_fitted(classifier)
         self.classifier = classifier
         self.tree: Tree = classifier.tree_
-        self.max_values = inf if max_values is None else whole("max_values", max_values, 1)
+        self.max_values = inf if max_values is None else max_values
         self.ends: Bools = self.tree.leaves.copy()
         if max_depth is not None:
-            self.ends |= self.tree.depth >= whole("max_depth", max_depth, 0)
+            self.ends |= self.tree.depth >= max_depth
         self.hidden: Ints = np.where(self.ends, self.tree.below, 0)
         self.mixed = [c is not None and not all(isinstance(v, str) for v in c) for c in classifier.encoding_.categories]
 

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from splitlab._jit import Floats
-from splitlab.trees.parameters import between, flag, real, whole
+from splitlab.trees.parameters import BELOW_HALF, FLAG, NOT_NEGATIVE, PROBABILITY, check, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,8 +96,9 @@ def average_ranks(scores: ArrayLike, higher_is_better: bool = True) -> Floats:
     >>> average_ranks([[0.9, 0.8, 0.7], [0.5, 0.6, 0.6]]).tolist()
     [2.0, 1.75, 2.25]
     """
+    check("average_ranks", higher_is_better=(higher_is_better, FLAG))
     values = _table(scores)
-    return stats.rankdata(-values if flag("higher_is_better", higher_is_better) else values, axis=1).mean(axis=0)
+    return stats.rankdata(-values if higher_is_better else values, axis=1).mean(axis=0)
 
 
 def _table(scores: ArrayLike) -> Floats:
@@ -124,7 +125,7 @@ def friedman(ranks: ArrayLike, n: int) -> tuple[float, float]:
     if values.ndim != 1:
         raise ValueError(f"ranks: need one average rank for each method; got shape {values.shape}")
     k = len(values)
-    _check(k, n)
+    _check("friedman", k, n)
     if not abs(values.sum() - k * (k + 1) / 2) <= 0.01 * k:
         raise ValueError(f"ranks: {k} average ranks must add up to {k * (k + 1) / 2:g}; got {values.sum():g}")
     if not ((values >= 1) & (values <= k)).all():
@@ -133,10 +134,9 @@ def friedman(ranks: ArrayLike, n: int) -> tuple[float, float]:
     return chi_square, float(stats.chi2.sf(chi_square, k - 1))
 
 
-def _check(k: int, n: int, alpha: float = 0.05) -> None:
-    whole("k", k, 2, "methods")
-    whole("n", n, 2, "data sets")
-    between("alpha", alpha, 0, 1)
+def _check(function: str, k: int, n: int, alpha: float = 0.05) -> None:
+    """ValueError unless there are at least 2 methods and data sets, and ``alpha`` is above 0 and below 1."""
+    check(function, k=(k, whole(2)), n=(n, whole(2)), alpha=(alpha, PROBABILITY))
 
 
 def iman_davenport(chi_square: float, k: int, n: int) -> tuple[float, float]:
@@ -145,8 +145,8 @@ def iman_davenport(chi_square: float, k: int, n: int) -> tuple[float, float]:
     >>> round(iman_davenport(35.7708, 8, 20)[0], 2)
     6.52
     """
-    _check(k, n)
-    chi_square = real("chi_square", chi_square)
+    _check("iman_davenport", k, n)
+    check("iman_davenport", chi_square=(chi_square, NOT_NEGATIVE))
     if not chi_square <= n * (k - 1) * (1 + 1e-9):
         raise ValueError(f"chi_square: must be from 0 to n (k - 1) = {n * (k - 1)}; got {chi_square}")
     rest = n * (k - 1) - chi_square
@@ -160,7 +160,7 @@ def critical_f(k: int, n: int, alpha: float = 0.05) -> float:
     >>> round(critical_f(8, 20), 3)
     2.079
     """
-    _check(k, n, alpha)
+    _check("critical_f", k, n, alpha)
     return float(stats.f.isf(alpha, k - 1, (k - 1) * (n - 1)))
 
 
@@ -170,7 +170,7 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
     >>> round(critical_difference(8, 20), 3)
     2.348
     """
-    _check(k, n, alpha)
+    _check("critical_difference", k, n, alpha)
     quantile = float(stats.studentized_range.isf(alpha, k, inf)) / sqrt(2)
     return quantile * sqrt(k * (k + 1) / (6 * n))
 
@@ -229,20 +229,19 @@ def corrected_t_test(first: ArrayLike, second: ArrayLike, folds: int) -> TTest:
     >>> [round(float(x), 4) for x in corrected_t_test([0.81, 0.80, 0.84], [0.80, 0.80, 0.81], folds=3)]
     [0.9562, 0.2199, 2.0]
     """
-    return _t_test(first, second, 1 / (whole("folds", folds, 2) - 1))
+    check("corrected_t_test", folds=(folds, whole(2)))
+    return _t_test(first, second, 1 / (folds - 1))
 
 
 def _t_test(first: ArrayLike, second: ArrayLike, overlap: float) -> TTest:
+    """One-sided t-test of J paired differences; the variance of their mean is theirs times 1/J + ``overlap``."""
     a, b = _pair(first, second)
-    with np.errstate(over="ignore"):
-        difference = a - b
-    if not np.isfinite(difference).all():
-        difference = a / 2 - b / 2
+    difference = a - b
     if len(difference) < 2:
         raise ValueError("a t-test needs at least 2 results of each method")
     largest = float(np.abs(difference).max())
     if largest > 0:
-        difference = difference / largest  # squares of huge or tiny differences fit no float
+        difference = difference / largest  # so that the threshold below is a relative one
     mean, degrees = float(difference.mean()), len(difference) - 1
     error = float(difference.std(ddof=1)) * sqrt(1 / len(difference) + overlap)
     beyond_doubt = copysign(inf, mean) if mean else 0.0
@@ -265,8 +264,8 @@ def win_tie_loss(first: ArrayLike, second: ArrayLike, margin: float = 0.0) -> Wi
     >>> win_tie_loss([0.9, 0.8, 0.7], [0.8, 0.8, 0.8])
     WinTieLoss(wins=1, ties=1, losses=1)
     """
+    check("win_tie_loss", margin=(margin, NOT_NEGATIVE))
     a, b = _pair(first, second)
-    margin = real("margin", margin)
     wins, losses = int((a - b > margin).sum()), int((b - a > margin).sum())
     return WinTieLoss(wins, len(a) - wins - losses, losses)
 
@@ -277,10 +276,10 @@ def significant_win_tie_loss(p_values: ArrayLike, alpha: float = 0.05) -> WinTie
     >>> significant_win_tie_loss([0.01, 0.5, 0.97, 0.95])
     WinTieLoss(wins=1, ties=1, losses=2)
     """
+    check("significant_win_tie_loss", alpha=(alpha, BELOW_HALF))
     p: NDArray[np.float64] = np.asarray(p_values, dtype=np.float64)
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError("p_values: must be from 0 to 1")
-    between("alpha", alpha, 0, 0.5)
     wins, losses = int((p <= alpha).sum()), int((p >= 1 - alpha).sum())
     return WinTieLoss(wins, len(p) - wins - losses, losses)
 
