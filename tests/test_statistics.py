@@ -1,7 +1,8 @@
-"""Comparing classifiers: published values, scipy, and hand-worked cases."""
+"""Comparing classifiers, and Holm's procedure: published values, scipy, and hand-worked cases."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import BytesIO
 from math import inf, nan, sqrt
 from typing import Any
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from splitlab.statistics import holm, holm_rejected
 from splitlab.trees import statistics
 
 # Eight methods on 20 balanced data sets; published as 4.70 5.55 5.88 5.15 4.55 4.93 2.80 2.45. With 20 data sets
@@ -194,3 +196,35 @@ def test_diagram() -> None:
     file = BytesIO()
     figure.savefig(file, format="png")
     assert file.getvalue()[:4] == b"\x89PNG"
+
+
+def holm_adjusted(p: Sequence[float]) -> list[float]:
+    """Holm's adjusted p-values, by their definition as running maxima."""
+    order = sorted(range(len(p)), key=lambda i: p[i])
+    adjusted, running = [0.0] * len(p), 0.0
+    for rank, i in enumerate(order):
+        running = max(running, min(1.0, (len(p) - rank) * p[i]))
+        adjusted[i] = running
+    return adjusted
+
+
+@pytest.mark.parametrize(
+    "p",
+    [
+        [0.001, 0.2, 0.004, 0.9, 0.0025],
+        [0.0019, 0.0024, 0.0033, 0.0049, 0.0099],  # each is rejected only because those before it were
+        [0.0019, 0.0026, 0.0033, 0.0049, 0.0099],  # the second stops it, although later ones are small enough
+        [0.0021, 0.0001, 0.0021, 0.0021, 0.0021],
+        [0.5, 0.6],
+        [0.00999],
+        [0.0101],
+        [0.0] * 4,
+        [],
+    ],
+)
+def test_holm(p: list[float]) -> None:
+    expected = holm_adjusted(p)
+    assert holm(p).tolist() == expected
+    rejected = holm_rejected(p, 0.01)
+    assert sorted(rejected) == [i for i, adjusted in enumerate(expected) if adjusted <= 0.01]
+    assert [p[i] for i in rejected] == sorted(p[i] for i in rejected)

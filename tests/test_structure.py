@@ -16,7 +16,7 @@ PACKAGE = ROOT / "splitlab"
 
 # Each room may import from itself and from the rooms above it. A module of a package can be in another room.
 ROOMS = [
-    {"_jit", "ordinary", "plugins"},
+    {"_jit", "ordinary", "plugins", "statistics"},
     {"own_impurity", "examples"},
     {"contingency", "impurity"},
     {"sampling", "splitters", "table_file"},

@@ -21,7 +21,7 @@ from splitlab.ordinary import is_ordinary
 from splitlab.splitters.registry import known, names
 
 PAPER_RUNS = 10_000  # behind every published percentage
-PAPER_RIVALS = frozenset({"hcc", "pc_ext_counts", "sliq_ext", "lca"})
+PAPER_COMPETITORS = frozenset({"hcc", "pc_ext_counts", "sliq_ext", "lca"})
 # The paper heads its pc_ext_counts column PCext, so its numbers are what PCext itself is to be held against.
 HEADED_ALIKE = {"pc_ext": "pc_ext_counts"}
 WHOLE = re.compile("[1-9][0-9]{0,14}")
