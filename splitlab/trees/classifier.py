@@ -51,7 +51,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
     random_state : int or RandomState, optional
         Draws them. If it is given, ties between attributes are broken at random; else the first attribute wins.
     nominal : str or int, list of them, or bool array, optional
-        Names, places or a mask of further nominal columns.
+        Names, indices or a mask of further nominal columns.
     unseen : {"largest", "stop"}, default="largest"
         What becomes of an example whose value is missing, or was not seen at the node in training: it goes to the
         branch with more training examples (the first of equal ones), or stops at the node.
@@ -173,6 +173,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _importances(self, impurity: str) -> Floats:
+        """The share of each attribute in what the tree takes off an impurity: (p,)."""
         tree, each = self.tree_, formulas.impurities(self.tree_.counts, impurity)
         decrease = each - np.bincount(tree.parent, each[tree.n_trees :], tree.node_count)
         inner = ~tree.leaves
@@ -207,6 +208,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _matrix(self, X: Any) -> Floats:
+        """Examples to be predicted as numbers: (n, p); ValueError where they do not have the columns of training."""
         check_is_fitted(self)
         columns = read_columns(X, self)
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -253,6 +255,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         return int(self.tree_.leaves.sum())
 
     def __sklearn_tags__(self) -> Any:
+        """What scikit-learn is told: missing values, categories and text are welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True

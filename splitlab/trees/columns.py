@@ -79,7 +79,7 @@ def named_columns(nominal: Any, names: Sequence[str] | None, p: int) -> Bools:
     Parameters
     ----------
     nominal : str, int, list of these, or bool array (p,)
-        Names, places or a mask of columns.
+        Names, indices or a mask of columns.
     names : sequence of str, optional
         The names of the columns, if they have any.
     p : int
@@ -108,7 +108,7 @@ def named_columns(nominal: Any, names: Sequence[str] | None, p: int) -> Bools:
         elif isinstance(name, (int, np.integer)) and not isinstance(name, bool) and -p <= name < p:
             chosen[int(name)] = True
         else:
-            raise ValueError(f"nominal: {name!r} is neither the name nor the place of one of {p} columns")
+            raise ValueError(f"nominal: {name!r} is neither the name nor the index of one of {p} columns")
     return chosen
 
 
@@ -167,7 +167,7 @@ def categories_of(column: Column) -> NDArray[np.object_]:
 
 
 def codes(column: Column, categories: NDArray[np.object_]) -> Floats:
-    """The places of the values of a nominal column among ``categories``: float64 (n,), NaN where not among them."""
+    """The codes of a nominal column, indices into ``categories``: float64 (n,), NaN for values that are not there."""
     place = pd.Index(categories, dtype=object).get_indexer(pd.Index(_objects(column), dtype=object))
     return np.where(place < 0, np.nan, place.astype(np.float64))
 
@@ -179,7 +179,7 @@ class Encoding:
     Attributes
     ----------
     names : list (p,)
-        The names of the columns, or their places if they have none.
+        The names of the columns, or their indices if they have none.
     categories : list (p,) of ndarray or None
         The categories of a nominal column; None for a numeric one.
     """

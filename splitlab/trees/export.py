@@ -43,10 +43,14 @@ def export_text(
 
     Notes
     -----
-    With all values listed the text is exact: thresholds have as many digits as it takes to read the same number again,
-    and names and values that would not be clear stand in quotes, if they are text, and as Python writes them, if not. A
-    missing or unseen value follows branch
-    ``tree_.default[node]``.
+    With all values listed the text is exact: thresholds have as many digits as it takes to read that number again, and
+    names and values that would not be clear stand in quotes, if they are text, and as Python writes them, if not. A
+    missing or unseen value follows branch ``tree_.default[node]``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The classifier is none of this package or is not fitted, or a number is not one.
 
     Examples
     --------
@@ -76,16 +80,23 @@ def plot(classifier: DecisionTreeClassifier, *, max_depth: int | None = 4, max_v
 
     Parameters
     ----------
-    classifier, max_values
-        As for `export_text`.
+    classifier : DecisionTreeClassifier
+        A fitted tree.
     max_depth : int, optional
         Deeper nodes are left out; nodes above them have a dashed edge and say how many.
+    max_values : int, optional
+        So many values of a nominal branch are listed, and how many there are besides; None for all.
 
     Returns
     -------
     matplotlib.figure.Figure
         Inner nodes say what they split and how many training examples they have, leaves how many of theirs are of
         their class; the purer, the darker. Thresholds are rounded to 6 digits, long texts lose their middle.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The classifier is none of this package or is not fitted, or a number is not one.
 
     Examples
     --------
@@ -135,6 +146,7 @@ def _draw(axes: Axes, shown: _Shown, x: Floats, node: int, parent: int, branch: 
 
 
 def _cut(text: str, width: int = WIDTH) -> str:
+    """A text without its middle, where it is longer than ``width`` letters."""
     tail = width // 3
     return text if len(text) <= width else f"{text[: width - 3 - tail]}...{text[-tail:]}"
 
@@ -154,6 +166,7 @@ class _Shown:
     def __init__(
         self, function: str, classifier: DecisionTreeClassifier, max_depth: int | None, max_values: int | None
     ) -> None:
+        """Check the arguments of a public ``function``; ValueError or TypeError where one is wrong."""
         check(
             function,
             classifier=(classifier, [DecisionTreeClassifier]),

@@ -38,8 +38,8 @@ def read_labels(y: Any, n: int) -> tuple[NDArray[Any], Ints]:
     -------
     classes : ndarray (k,)
         The different labels, ascending.
-    places : int64 (n,)
-        Where the label of each example is in ``classes``.
+    codes : int64 (n,)
+        The index of each example's label in ``classes``.
 
     Raises
     ------
@@ -60,8 +60,8 @@ def read_labels(y: Any, n: int) -> tuple[NDArray[Any], Ints]:
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
-    classes, places = np.unique(labels, return_inverse=True)
-    return classes, places.astype(np.int64)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes.astype(np.int64)
 
 
 def _one_column(y: Any) -> NDArray[Any]:

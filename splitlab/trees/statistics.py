@@ -91,8 +91,26 @@ class WinTieLoss(NamedTuple):
 
 
 def average_ranks(scores: ArrayLike, higher_is_better: bool = True) -> Floats:
-    """The mean rank (k,) of each method over data sets, from scores (n, k); 1 is best, equal ones share their ranks.
+    """The mean rank of each method over data sets; 1 is best, equal scores share their ranks.
 
+    Parameters
+    ----------
+    scores : array_like, shape (n, k)
+        One row per data set, one column per method.
+    higher_is_better : bool
+        False for errors and times.
+
+    Returns
+    -------
+    float64 (k,)
+
+    Raises
+    ------
+    ValueError
+        There are fewer than 2 data sets or methods, or a score is NaN.
+
+    Examples
+    --------
     >>> average_ranks([[0.9, 0.8, 0.7], [0.5, 0.6, 0.6]]).tolist()
     [2.0, 1.75, 2.25]
     """
@@ -102,6 +120,7 @@ def average_ranks(scores: ArrayLike, higher_is_better: bool = True) -> Floats:
 
 
 def _table(scores: ArrayLike) -> Floats:
+    """Scores as float64 (n, k); ValueError where they are too few or NaN."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 2 or values.shape[0] < 2 or values.shape[1] < 2:
         raise ValueError(f"scores: need at least 2 data sets (rows) and 2 methods (columns); got shape {values.shape}")
@@ -112,11 +131,27 @@ def _table(scores: ArrayLike) -> Floats:
 
 
 def friedman(ranks: ArrayLike, n: int) -> tuple[float, float]:
-    """Friedman's chi-square and its p-value from average ranks (k,) over n data sets.
+    """Friedman's chi-square and its p-value from average ranks over data sets.
 
-    It is computed as 12 N / (k (k + 1)) sum (R_j - (k + 1) / 2)^2: the same, but it does not enlarge the rounding of
-    published ranks. They must be from 1 to k and add up to k (k + 1) / 2 within 0.01 each.
+    Parameters
+    ----------
+    ranks : array_like, shape (k,)
+        From 1 to k; they add up to k (k + 1) / 2 within 0.01 each.
+    n : int
+        The number of data sets.
 
+    Raises
+    ------
+    ValueError
+        The ranks are no such ranks, or k or n is below 2.
+
+    Notes
+    -----
+    It is computed as 12 N / (k (k + 1)) sum (R_j - (k + 1) / 2)^2, which is equal to the formula above but does not
+    enlarge the rounding of published ranks.
+
+    Examples
+    --------
     >>> published = [4.70, 5.55, 5.875, 5.15, 4.55, 4.925, 2.80, 2.45]
     >>> round(friedman(published, 20)[0], 2)
     35.77
@@ -142,6 +177,13 @@ def _check(function: str, k: int, n: int, alpha: float = 0.05) -> None:
 def iman_davenport(chi_square: float, k: int, n: int) -> tuple[float, float]:
     """Iman and Davenport's F and its p-value from Friedman's chi-square of k methods on n data sets.
 
+    Raises
+    ------
+    ValueError
+        k or n is below 2, or the chi-square is not from 0 to n (k - 1).
+
+    Examples
+    --------
     >>> round(iman_davenport(35.7708, 8, 20)[0], 2)
     6.52
     """
@@ -155,8 +197,15 @@ def iman_davenport(chi_square: float, k: int, n: int) -> tuple[float, float]:
 
 
 def critical_f(k: int, n: int, alpha: float = 0.05) -> float:
-    """What Iman and Davenport's F has to exceed.
+    """What Iman and Davenport's F has to exceed at level ``alpha``, for k methods on n data sets.
 
+    Raises
+    ------
+    ValueError
+        k or n is below 2, or ``alpha`` is not between 0 and 1.
+
+    Examples
+    --------
     >>> round(critical_f(8, 20), 3)
     2.079
     """
@@ -165,8 +214,15 @@ def critical_f(k: int, n: int, alpha: float = 0.05) -> float:
 
 
 def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
-    """Nemenyi's critical difference of the average ranks of k methods on n data sets.
+    """Nemenyi's critical difference of the average ranks of k methods on n data sets, at level ``alpha``.
 
+    Raises
+    ------
+    ValueError
+        k or n is below 2, or ``alpha`` is not between 0 and 1.
+
+    Examples
+    --------
     >>> round(critical_difference(8, 20), 3)
     2.348
     """
@@ -191,6 +247,11 @@ def compare(
     alpha : float
         Level of the tests.
 
+    Raises
+    ------
+    ValueError
+        There are fewer than 2 data sets or methods, a score is NaN, or the names are too few or not different.
+
     Examples
     --------
     >>> result = compare([[0.9, 0.8, 0.6], [0.7, 0.6, 0.5], [0.8, 0.7, 0.6], [0.9, 0.6, 0.5]], ["x", "y", "z"])
@@ -213,8 +274,15 @@ def compare(
 
 
 def paired_t_test(first: ArrayLike, second: ArrayLike) -> TTest:
-    """Paired t-test that ``first`` is larger, over the results of J repetitions on the same examples.
+    """Paired t-test that ``first`` is larger, over results (J,) of two methods in J repetitions on the same examples.
 
+    Raises
+    ------
+    ValueError
+        The results do not come in pairs, are fewer than 2, or not finite.
+
+    Examples
+    --------
     >>> [round(float(x), 4) for x in paired_t_test([0.81, 0.80, 0.84], [0.80, 0.80, 0.81])]
     [1.5119, 0.1349, 2.0]
     """
@@ -222,10 +290,17 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> TTest:
 
 
 def corrected_t_test(first: ArrayLike, second: ArrayLike, folds: int) -> TTest:
-    """The same for all folds of repeated ``folds``-fold cross-validation, as corrected by Nadeau and Bengio.
+    """Nadeau and Bengio's t-test that ``first`` is larger, over results (J,) of all folds of repeated cross-validation.
 
     The variance of the mean is that of the differences times 1/J + n_test/n_train = 1/J + 1/(folds - 1).
 
+    Raises
+    ------
+    ValueError
+        The results do not come in pairs, are fewer than 2, or not finite; or there are fewer than 2 folds.
+
+    Examples
+    --------
     >>> [round(float(x), 4) for x in corrected_t_test([0.81, 0.80, 0.84], [0.80, 0.80, 0.81], folds=3)]
     [0.9562, 0.2199, 2.0]
     """
@@ -250,6 +325,7 @@ def _t_test(first: ArrayLike, second: ArrayLike, overlap: float) -> TTest:
 
 
 def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
+    """The results of two methods as float64 (J,) each; ValueError where they do not come in pairs or are not finite."""
     a, b = (np.asarray(x, dtype=np.float64) for x in (first, second))
     if a.shape != b.shape:
         raise ValueError(f"the two methods need equally many results, in pairs; got shapes {a.shape} and {b.shape}")
@@ -259,8 +335,15 @@ def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def win_tie_loss(first: ArrayLike, second: ArrayLike, margin: float = 0.0) -> WinTieLoss:
-    """On how many data sets ``first`` is larger, within ``margin``, smaller.
+    """On how many data sets ``first`` is larger than ``second``, within ``margin`` of it, and smaller.
 
+    Raises
+    ------
+    ValueError
+        The results (n,) do not come in pairs or are not finite; or ``margin`` is negative.
+
+    Examples
+    --------
     >>> win_tie_loss([0.9, 0.8, 0.7], [0.8, 0.8, 0.8])
     WinTieLoss(wins=1, ties=1, losses=1)
     """
@@ -271,8 +354,15 @@ def win_tie_loss(first: ArrayLike, second: ArrayLike, margin: float = 0.0) -> Wi
 
 
 def significant_win_tie_loss(p_values: ArrayLike, alpha: float = 0.05) -> WinTieLoss:
-    """On how many data sets one-tailed tests say better (p <= alpha < 1/2), neither, worse (p >= 1 - alpha).
+    """On how many data sets one-tailed tests say better (p <= alpha), neither, and worse (p >= 1 - alpha).
 
+    Raises
+    ------
+    ValueError
+        A p-value is not from 0 to 1, or ``alpha`` is not between 0 and 1/2.
+
+    Examples
+    --------
     >>> significant_win_tie_loss([0.01, 0.5, 0.97, 0.95])
     WinTieLoss(wins=1, ties=1, losses=2)
     """
@@ -322,7 +412,7 @@ def cd_diagram(result: Comparison) -> Figure:
 
 
 def _scale(axes: Axes, k: int, difference: float) -> None:
-    """The line of ranks, and the length of the critical difference above it."""
+    """Draw the line of the ranks 1 to k, and above it the length of the critical difference."""
     axes.plot([1, k], [0, 0], color="black", linewidth=0.8, clip_on=False)
     for rank in range(1, k + 1):
         axes.plot([rank, rank], [0, 0.3], color="black", linewidth=0.8, clip_on=False)

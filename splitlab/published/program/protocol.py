@@ -1,4 +1,4 @@
-"""What the published decision-tree study ran, by name: plain facts that configs need before anything is loaded."""
+"""What the published decision-tree study ran, by name: facts that configs need before anything is loaded."""
 
 from __future__ import annotations
 
