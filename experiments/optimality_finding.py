@@ -10,7 +10,7 @@ from math import hypot
 from experiments.artefact import REFERENCE
 from splitlab.montecarlo.optimality import OPTIMUM
 from splitlab.montecarlo.optimality_config import EXACT
-from splitlab.published import PAPER_RIVALS
+from splitlab.published import PAPER_COMPETITORS
 from splitlab.report.layout import round_half_up
 from splitlab.report.tables import IMPURITY_TITLES, NONE
 from splitlab.splitters import get
@@ -88,7 +88,7 @@ def _title(found: list[Row]) -> str:
 def leaders(impurity: str) -> str:
     """Where each of the paper's methods is clearly ahead of the other three."""
     ahead: dict[str, list[Cell]] = {}
-    for cell, part in by_cell(row for row in rows(impurity) if row["splitter"] in PAPER_RIVALS).items():
+    for cell, part in by_cell(row for row in rows(impurity) if row["splitter"] in PAPER_COMPETITORS).items():
         clear = float(part[0]["percent"]) - float(part[1]["percent"]) > CLEARLY * _error(part[0], part[1])
         ahead.setdefault(part[0]["splitter"] if clear else "", []).append(cell)
     close = ahead.pop("", [])

@@ -260,12 +260,12 @@ def test_wrong_calls() -> None:
         best_table_split([[1, 2], [2, 1]], splitter=None)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="infinity"):
         best_split([1, math.inf], [0, 1])
-    with pytest.raises(TypeError, match="nominal: must be True or False; got 'x'"):
+    with pytest.raises(TypeError, match=r"'nominal' parameter of best_split must be .* Got 'x' instead"):
         best_split([1, 2], [0, 1], nominal="x")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="all_values: must be True or False; got 'no'"):
+    with pytest.raises(TypeError, match=r"'all_values' parameter of thresholds must be .* Got 'no' instead"):
         thresholds([1, 2], [0, 1], all_values="no")  # type: ignore[arg-type]
     for least, kind in ((0, ValueError), (-1, ValueError), (1.5, TypeError), ("2", TypeError), (None, TypeError)):
-        with pytest.raises(kind, match=r"^min_samples_leaf: must be .*got"):
+        with pytest.raises(kind, match=f"'min_samples_leaf' parameter of best_split must be .* Got {least!r} instead"):
             best_split([1, 2], [0, 1], min_samples_leaf=least)  # type: ignore[arg-type]
     for values in (3, [[1], [2]], pd.DataFrame({"a": [1, 2]})):
         with pytest.raises(ValueError, match=r"^values: must be those of one attribute, in one dimension; got shape"):

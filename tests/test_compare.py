@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
@@ -15,8 +14,8 @@ from scipy import stats
 
 import splitlab
 from splitlab.montecarlo.study import Results
-from splitlab.published import PAPER_RIVALS, load
-from splitlab.report.compare import Entry, entries, holm, judge
+from splitlab.published import PAPER_COMPETITORS, load
+from splitlab.report.compare import Entry, entries, judge
 from splitlab.report.layout import Entry as Text
 from splitlab.report.layout import Table, round_half_up
 
@@ -151,43 +150,6 @@ def test_z_without_any_variance() -> None:
     assert entry("100.0", 299, 300).z() is not None
 
 
-def holm_adjusted(p: Sequence[float]) -> list[float]:
-    """Holm's adjusted p-values, by their definition as running maxima."""
-    order = sorted(range(len(p)), key=lambda i: p[i])
-    adjusted, running = [0.0] * len(p), 0.0
-    for rank, i in enumerate(order):
-        running = max(running, min(1.0, (len(p) - rank) * p[i]))
-        adjusted[i] = running
-    return adjusted
-
-
-@pytest.mark.parametrize(
-    "p",
-    [
-        [0.001, 0.2, 0.004, 0.9, 0.0025],
-        [0.0019, 0.0024, 0.0033, 0.0049, 0.0099],  # each is rejected only because those before it were
-        [0.0019, 0.0026, 0.0033, 0.0049, 0.0099],  # the second stops it, although later ones are small enough
-        [0.0021, 0.0001, 0.0021, 0.0021, 0.0021],
-        [0.5, 0.6],
-        [0.00999],
-        [0.0101],
-        [0.0] * 4,
-    ],
-)
-def test_holm(p: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    made = [entry("50.0", wins=i) for i in range(len(p))]
-    monkeypatch.setattr(Entry, "p_value", lambda self: p[self.wins])
-    expected = {i for i, adjusted in enumerate(holm_adjusted(p)) if adjusted <= 0.01}
-    rejected = [e.wins for e in holm(made)]
-    assert set(rejected) == expected
-    assert len(rejected) == len(expected)
-    assert [p[i] for i in rejected] == sorted(p[i] for i in rejected)
-
-
-def test_holm_of_nothing() -> None:
-    assert holm([]) == ()
-
-
 # The verdict
 
 
@@ -266,7 +228,7 @@ def test_other_rivals_are_not_judged(splitters: list[str]) -> None:
     assert not verdict.judged
     assert verdict.agrees
     assert verdict.differing == ()
-    for name in PAPER_RIVALS:
+    for name in PAPER_COMPETITORS:
         assert name in verdict.text
 
 
@@ -379,7 +341,7 @@ def test_the_tables_of_the_paper(name: str, impurities: set[str]) -> None:
     values = load(name).values
     assert {key[0] for key in values} == impurities
     assert len(values) == 48
-    assert {key[4] for key in values} == PAPER_RIVALS
+    assert {key[4] for key in values} == PAPER_COMPETITORS
     assert {key[1:4] for key in values} == {(n, k, 7) for n in (12, 25, 50) for k in (3, 5, 7, 9)}
     assert load("paper").values.items() >= values.items()
 

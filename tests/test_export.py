@@ -106,11 +106,11 @@ def test_wrong_calls() -> None:
     for call in (export_text, plot):
         with pytest.raises(NotFittedError):
             call(DecisionTreeClassifier())
-        with pytest.raises(TypeError, match=r"classifier: must be a .*; got 5"):
+        with pytest.raises(TypeError, match=r"'classifier' parameter of .* Got 5 instead"):
             call(5)  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="max_depth: must be at least 0; got -1"):
+        with pytest.raises(ValueError, match=r"'max_depth' parameter of .* Got -1 instead"):
             call(tree, max_depth=-1)
-        with pytest.raises(ValueError, match="max_values: must be at least 1; got 0"):
+        with pytest.raises(ValueError, match=r"'max_values' parameter of .* Got 0 instead"):
             call(tree, max_values=0)
 
 

@@ -38,7 +38,7 @@ from splitlab.montecarlo.store import BlockData
 from splitlab.montecarlo.study import Results, load_results
 from splitlab.montecarlo.summary import wins
 from splitlab.montecarlo.timing import draw_tables
-from splitlab.published import PAPER_RIVALS
+from splitlab.published import PAPER_COMPETITORS
 from splitlab.report import optimality_plot
 from splitlab.report.figures import image
 from splitlab.report.optimality_plot import on_front, optimality_plots
@@ -505,7 +505,7 @@ def test_the_sentence_is_what_the_csv_says(reference: pd.DataFrame, impurity: st
     time = own.pivot_table("microseconds", ["n", "k"], "splitter")
     share = 100 * time["hcc+hd"] / time["hd"]
     assert f"in {share.min():.0f} to {share.max():.0f} % of its time" in said
-    four = own[own["splitter"].isin(PAPER_RIVALS)]
+    four = own[own["splitter"].isin(PAPER_COMPETITORS)]
     for (n, k), part in four.groupby(["n", "k"]):
         first, second = part.sort_values("percent", ascending=False).to_dict("records")[:2]
         error = math.hypot(first["standard_error"], second["standard_error"])

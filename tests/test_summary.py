@@ -17,6 +17,7 @@ from splitlab.montecarlo.plan import cell_blocks
 from splitlab.montecarlo.store import BlockData, MemoryStore
 from splitlab.montecarlo.summary import IncompleteError, Summary, Tally, relative_excess, summarise, wins
 from splitlab.sampling import acceptance_probability
+from splitlab.statistics import quantile
 
 CELL = Cell(4, 3, 7)
 NAMES = ("hcc", "lca", "sliq", "pc")
@@ -268,12 +269,12 @@ def test_quantiles_are_within_the_promised_error(kind: str) -> None:
     assert counts.sum() == x.size
     for q in (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0):
         exact = np.quantile(x, q, method="inverted_cdf")
-        assert histogram.quantile(counts, q) == pytest.approx(exact, rel=0.006, abs=1e-6)
+        assert quantile(histogram.VALUES, counts, q) == pytest.approx(exact, rel=0.006, abs=1e-6)
 
 
 def test_quantiles_of_zero_tiny_and_extreme_values() -> None:
     def median(*values: float) -> float:
-        return histogram.quantile(histogram.bin_counts(np.array(values)), 0.5)
+        return quantile(histogram.VALUES, histogram.bin_counts(np.array(values)), 0.5)
 
     assert median(0.0) == 0.0
     assert median(-0.0) == 0.0
@@ -303,5 +304,7 @@ def test_the_rank_of_a_quantile_is_exact(q: str) -> None:
     low, high = histogram.bin_counts(np.array([1.0])), histogram.bin_counts(np.array([2.0]))
     for m in [*range(1, 1001), 10_000, 10**6, 10**9]:
         rank = ceil(Fraction(q) * m)
-        assert histogram.quantile(rank * low + (m - rank) * high, float(q)) < 1.5
-        assert m == 1 or rank == 1 or histogram.quantile((rank - 1) * low + (m - rank + 1) * high, float(q)) > 1.5
+        assert quantile(histogram.VALUES, rank * low + (m - rank) * high, float(q)) < 1.5
+        assert (
+            m == 1 or rank == 1 or quantile(histogram.VALUES, (rank - 1) * low + (m - rank + 1) * high, float(q)) > 1.5
+        )

@@ -18,9 +18,9 @@ from splitlab.montecarlo.trees_config import TreesExperiment
 from splitlab.montecarlo.trees_runner import load_all, tree_store
 from splitlab.montecarlo.verify import Verified, verify
 from splitlab.montecarlo.yaml_source import ConfigError
-from splitlab.trees.protocol import SEEDS
+from splitlab.published.program.protocol import SEEDS
 from tests import made_up
-from tests.test_trees_study import PLAIN, config, folder, study
+from tests.test_trees_study import REFERENCE, config, folder, study
 
 __all__ = ["folder"]  # a fixture
 TRIALS = 3
@@ -111,7 +111,7 @@ def test_a_plan(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     monkeypatch.chdir(folder)
     text = "\n".join(f"{key}: {str(entry).replace(chr(39), '')}" for key, entry in config(folder).items())
     Path("mine.yaml").write_text(text + "\n")
-    methods, out = 2 * len(PLAIN), Path("results") / "small"
+    methods, out = 2 * len(REFERENCE), Path("results") / "small"
 
     def planned() -> list[str]:
         assert main(["plan", "mine.yaml"]) == DONE

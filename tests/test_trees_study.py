@@ -19,14 +19,14 @@ from splitlab.montecarlo.config import load_experiment
 from splitlab.montecarlo.study import load_results
 from splitlab.montecarlo.trees_study import TreesResults
 from splitlab.montecarlo.yaml_source import ConfigError
+from splitlab.published.program.folds import folds
+from splitlab.published.program.protocol import METHODS, SEEDS
 from splitlab.report import trees_published, trees_table, trees_tests
 from splitlab.report.layout import Table
 from splitlab.report.replay_tree import replay_tree
 from splitlab.trees.datasets import VARIABLE, catalogue, load
-from splitlab.trees.folds import folds
-from splitlab.trees.protocol import METHODS, SEEDS
 from tests import made_up
-from tests.test_published_trees import PLAIN, value
+from tests.test_published_trees import REFERENCE, value
 
 ROOT = Path(__file__).parents[1]
 DATA = os.environ.get(VARIABLE)
@@ -47,7 +47,7 @@ def config(folder: Path, **changes: Any) -> dict[str, Any]:
         "kind": "trees",
         "datasets": ["made_up"],
         "catalogue": str(folder / "datasets.yaml"),
-        "splitters": list(PLAIN),
+        "splitters": list(REFERENCE),
         "arithmetic": "published",
         "max_depth": 5,
         "min_second": 5,
@@ -92,7 +92,7 @@ class PlainTree:
                     continue
                 if chi2_contingency(table, correction=False).pvalue >= 0.1:
                     continue
-                left = PLAIN[self.name](table, self.impurity)
+                left = REFERENCE[self.name](table, self.impurity)
             found = value(table, left, self.impurity, self.name in ("lca", "hcc"))
             if best is None or found < best[0]:
                 best = found, j, values, set(left)
@@ -127,7 +127,7 @@ class PlainTree:
 
 
 @pytest.mark.parametrize("impurity", ["gini", "entropy"])
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", REFERENCE)
 def test_the_study_is_that_of_a_plain_program(name: str, impurity: str, folder: Path) -> None:
     trees = study(folder, splitters=[name], impurities=[impurity], trials=2).trees
     data = load(catalogue(folder / "datasets.yaml")["made_up"])
@@ -150,10 +150,10 @@ def test_folds_are_stratified_and_depend_on_the_seed() -> None:
 
 def test_a_study_is_continued_and_read_again(folder: Path) -> None:
     first = study(folder, folder / "out", trials=1)
-    more = study(folder, folder / "out", trials=3, splitters=[*PLAIN, "pc_ext_counts"])
-    alone = study(folder, trials=3, splitters=[*PLAIN, "pc_ext_counts"])
+    more = study(folder, folder / "out", trials=3, splitters=[*REFERENCE, "pc_ext_counts"])
+    alone = study(folder, trials=3, splitters=[*REFERENCE, "pc_ext_counts"])
     pd.testing.assert_frame_equal(more.trees, alone.trees)
-    old = more.trees[(more.trees["trial"] == 1) & more.trees["splitter"].isin(list(PLAIN))]
+    old = more.trees[(more.trees["trial"] == 1) & more.trees["splitter"].isin(list(REFERENCE))]
     pd.testing.assert_frame_equal(old.reset_index(drop=True), first.trees)
     again = load_results(folder / "out")
     pd.testing.assert_frame_equal(again.trees, more.trees)
@@ -163,7 +163,7 @@ def test_a_study_is_continued_and_read_again(folder: Path) -> None:
 def test_another_data_set_of_the_same_name_is_not_taken_for_the_old_one(folder: Path) -> None:
     study(folder, folder / "out", trials=1)
     made_up.write(folder, 200)
-    assert study(folder, folder / "out", trials=1).trees["tested"].sum() < 240 * 2 * len(PLAIN) * 200 / 240 + 1
+    assert study(folder, folder / "out", trials=1).trees["tested"].sum() < 240 * 2 * len(REFERENCE) * 200 / 240 + 1
     (folder / "made_up.csv").write_text("a,b,c,d,kind\n")
     with pytest.raises(ConfigError, match="no row without missing values"):
         load_results(folder / "out")

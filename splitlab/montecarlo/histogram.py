@@ -28,11 +28,3 @@ def occupied(counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np
     """The values of the bins that hold something, ascending, and how many they hold."""
     where = np.flatnonzero(counts)
     return VALUES[where], counts[where]
-
-
-def quantile(counts: NDArray[np.int64], q: float) -> float:
-    """The value with at least a share ``q`` of the counted numbers at or below its bin; NaN without any."""
-    total = counts.sum()
-    if total == 0:
-        return float("nan")
-    return float(VALUES[np.searchsorted(np.cumsum(counts), max(1, np.ceil(q * total)))])

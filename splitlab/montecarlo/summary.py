@@ -20,6 +20,9 @@ from splitlab.montecarlo.sums_store import SumsStore
 from splitlab.montecarlo.tally import Tally, relative_excess, tallies_of, wins
 from splitlab.published import Published, load
 from splitlab.sampling import candidate_acceptance
+from splitlab.statistics import quantile
+
+QUANTILES = {"median": 0.5, "p95": 0.95, "p99": 0.99}
 
 __all__ = [
     "IncompleteError",
@@ -160,20 +163,17 @@ def excess_fields(tally: Tally) -> dict[str, float]:
     """Mean with standard error, quantiles and maximum of the excess, and how many tables have none."""
     m = tally.bounded
     mean = tally.total / m if m else np.nan
+    maximum = tally.maximum if m else np.nan
     variance = max(0.0, (tally.squares - m * mean * mean) / (m - 1)) if m > 1 else np.nan
     return {
         "mean": mean,
         "standard_error": float(np.sqrt(variance / m)) if m else np.nan,
-        **{name: _quantile(tally, q) for name, q in (("median", 0.5), ("p95", 0.95), ("p99", 0.99))},
-        "maximum": tally.maximum if m else np.nan,
+        # The centre of the quantile's bin may lie beyond the largest value in it.
+        **{name: min(quantile(histogram.VALUES, tally.counts, q), maximum) for name, q in QUANTILES.items()},
+        "maximum": maximum,
         "maximum_run": tally.maximum_run,
         "unbounded": tally.unbounded,
     }
-
-
-def _quantile(tally: Tally, q: float) -> float:
-    """The centre of the quantile's bin, which may lie beyond the largest value in it."""
-    return min(histogram.quantile(tally.counts, q), tally.maximum) if tally.bounded else np.nan
 
 
 def _histogram_rows(place: dict[str, Any], tally: Tally) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from splitlab.montecarlo.config import CommonConfig, Experiment, Names, one_or_more, refuse_repeats, whole
 from splitlab.montecarlo.yaml_source import ConfigError, Source, as_yaml
-from splitlab.trees.protocol import IMPURITIES, METHODS, SEEDS
+from splitlab.published.program.protocol import IMPURITIES, METHODS, SEEDS
 
 CATALOGUE = "datasets.yaml"
 Arithmetic = Literal["published", "tolerant"]

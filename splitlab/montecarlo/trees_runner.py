@@ -22,13 +22,13 @@ from splitlab.montecarlo.plan import Block, columns_of
 from splitlab.montecarlo.runner import Progress, Work
 from splitlab.montecarlo.store import BlockData, Column, FolderStore, Store
 from splitlab.montecarlo.trees_config import TreesExperiment
+from splitlab.published.program import arithmetic
+from splitlab.published.program.folds import folds
 from splitlab.sources import source_hash
 from splitlab.splitters import fingerprint, get
 from splitlab.splitters.registry import duration, refusal
-from splitlab.trees import as_published
 from splitlab.trees.criteria import get as get_criterion
 from splitlab.trees.datasets import Data, catalogue, chosen_sets, content, found, load
-from splitlab.trees.folds import folds
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.growing import Examples, Growth, grow
 
@@ -114,7 +114,7 @@ def tree_store(folder: Path, experiment: TreesExperiment, warn: object) -> TreeS
     grower = source_hash(grow, folds, load)[:16]
     for impurity, splitter in columns_of(experiment):
         if experiment.arithmetic == "published":
-            code = source_hash(as_published.grouping, *as_published.splitter(splitter).modules())
+            code = source_hash(arithmetic.grouping, *arithmetic.splitter(splitter).modules())
         else:
             code = fingerprint(get(splitter))
         marks[impurity, splitter] = grower + code[:16]
@@ -125,7 +125,7 @@ def growth_of(experiment: TreesExperiment, column: Column) -> Growth:
     """How trees are grown with an impurity and a splitter."""
     limits = {key: getattr(experiment, key) for key in ("max_depth", "max_p", "min_second")}
     if experiment.arithmetic == "published":
-        group = as_published.grouping(*column)
+        group = arithmetic.grouping(*column)
         return Growth(group.criterion, group, min_decrease=-1.0, **limits)  # rounding is no reason for a leaf
     criterion = get_criterion(column[0])
     return Growth(criterion, Grouping(criterion, column[1]), **limits)

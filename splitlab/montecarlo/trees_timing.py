@@ -16,7 +16,7 @@ import pandas as pd
 from splitlab._jit import Ints
 from splitlab.montecarlo.trees_config import TreesExperiment
 from splitlab.montecarlo.trees_runner import Loaded, columns_on, growth_of
-from splitlab.trees.folds import folds
+from splitlab.published.program.folds import folds
 from splitlab.trees.growing import Examples, Growth, grow
 
 TIMES = "timing.csv"

@@ -21,7 +21,7 @@ from splitlab.ordinary import is_ordinary
 from splitlab.splitters.registry import known, names
 
 PAPER_RUNS = 10_000  # behind every published percentage
-PAPER_RIVALS = frozenset({"hcc", "pc_ext_counts", "sliq_ext", "lca"})
+PAPER_COMPETITORS = frozenset({"hcc", "pc_ext_counts", "sliq_ext", "lca"})
 # The paper heads its pc_ext_counts column PCext, so its numbers are what PCext itself is to be held against.
 HEADED_ALIKE = {"pc_ext": "pc_ext_counts"}
 WHOLE = re.compile("[1-9][0-9]{0,14}")
@@ -34,12 +34,18 @@ Key = tuple[str, int, int, int, str]
 
 @dataclass(frozen=True)
 class Published:
-    """Printed numbers by (impurity, n, k, max_count, splitter), as text."""
+    """Printed numbers.
+
+    Attributes
+    ----------
+    values : mapping
+        From (impurity, n, k, max_count, splitter) to the number, as text.
+    """
 
     values: Mapping[Key, str]
 
     def get(self, impurity: str, n: int, k: int, max_count: int, splitter: str) -> str | None:
-        """The printed value of an entry or of the entry headed alike; None if there is none."""
+        """The printed value of an entry, or of the entry that the paper heads alike; None if there is none."""
         for name in (splitter, HEADED_ALIKE.get(splitter)):
             if name and (value := self.values.get((impurity, n, k, max_count, name))) is not None:
                 return value
@@ -59,12 +65,13 @@ def maxima() -> dict[tuple[str, str], str]:
 
 
 def _paper() -> list[dict[str, str]]:
+    """All rows of ``paper.csv``."""
     text = files(__package__).joinpath("paper.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 
 def located(name: str, folder: Path) -> str:
-    """``name`` itself for a table of the paper; else the absolute path, sought in ``folder`` and then here."""
+    """The name itself of a table of the paper; of a csv file the absolute path, sought in ``folder`` and then here."""
     if name in table_names():
         return name
     inside = folder / name
@@ -122,7 +129,21 @@ def load_ratios(name: str) -> Published:
 def _loaded(
     name: str, tables: Mapping[str, tuple[str, ...]], unknown: str, with_impurity: bool, fault: Callable[[str], str]
 ) -> Published:
-    """The tables of the paper that ``name`` stands for, or a csv file."""
+    """The tables of the paper that ``name`` stands for, or the rows of a csv file.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``tables``, or the path of a csv file.
+    tables : mapping
+        The tables of ``paper.csv`` that a name stands for.
+    unknown : str
+        What a message says of any other name.
+    with_impurity : bool
+        Whether rows of a csv file with an impurity are read, or those without one.
+    fault : callable
+        What is wrong with a printed value; empty if nothing is.
+    """
     if name in tables:
         return Published({_key(row): row["value"] for row in _paper() if row["table"] in tables[name]})
     if not name.endswith(".csv"):
@@ -132,7 +153,13 @@ def _loaded(
 
 
 def _from_file(path: Path, with_impurity: bool, value_fault: Callable[[str], str]) -> dict[Key, str]:
-    """The rows of a csv file that have an impurity (win percentages), or that have none (relative times)."""
+    """The rows of a csv file that have an impurity (win percentages), or that have none (relative times).
+
+    Raises
+    ------
+    ValueError
+        The file cannot be read or a row is wrong; the message names file and line.
+    """
     values: dict[Key, str] = {}
     try:
         if not is_ordinary(path):
@@ -157,7 +184,7 @@ def _from_file(path: Path, with_impurity: bool, value_fault: Callable[[str], str
 
 
 def _fault(row: Mapping[str, str]) -> str:
-    """What is wrong with the place that a row of a csv file names; empty if nothing is."""
+    """What is wrong with the cell and splitter that a row of a csv file names; empty if nothing is."""
     if None in row or None in row.values():
         return "has not as many cells as the header"
     for name in ("n", "k", "max_count"):
@@ -169,16 +196,19 @@ def _fault(row: Mapping[str, str]) -> str:
 
 
 def _percentage_fault(value: str) -> str:
+    """What is wrong with a printed percentage; empty if nothing is."""
     if NUMBER.fullmatch(value) and Decimal(value) <= 100:
         return ""
     return f"value is {value[:40]!r}; write a percentage between 0 and 100 as it is printed, such as 97.3"
 
 
 def _ratio_fault(value: str) -> str:
+    """What is wrong with a printed relative time; empty if nothing is."""
     if NUMBER.fullmatch(value) and Decimal(value) > 0:
         return ""
     return f"value is {value[:40]!r}; write a positive number as it is printed, such as 3.5"
 
 
 def _key(row: Mapping[str, str]) -> Key:
+    """The entry that a row of a csv file belongs to."""
     return row["impurity"], int(row["n"]), int(row["k"]), int(row["max_count"]), row["splitter"]

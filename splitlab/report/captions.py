@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from splitlab.published import PAPER_RIVALS
+from splitlab.published import PAPER_COMPETITORS
 from splitlab.report import tables
 from splitlab.report.panels import varies
 from splitlab.report.style import plain, titles
@@ -59,9 +59,9 @@ def published_text(frame: pd.DataFrame, published: pd.Series[float]) -> str:
 
 def rivals_text(frame: pd.DataFrame) -> str:
     """A warning where the published numbers were counted among other methods than ours."""
-    if set(frame["splitter"]) == PAPER_RIVALS:
+    if set(frame["splitter"]) == PAPER_COMPETITORS:
         return ""
-    names = titles(sorted(PAPER_RIVALS))
+    names = titles(sorted(PAPER_COMPETITORS))
     return f" The published numbers count wins among {', '.join(names.values())}: other rivals than here."
 
 

@@ -12,7 +12,6 @@ A replay uses the authors' own tables, so it is held against the printed digits 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -23,10 +22,11 @@ import numpy as np
 from scipy.special import gammaln
 
 from splitlab.montecarlo.study import Results
-from splitlab.published import PAPER_RIVALS, PAPER_RUNS
+from splitlab.published import PAPER_COMPETITORS, PAPER_RUNS
 from splitlab.report.layout import round_half_up
+from splitlab.statistics import holm_rejected
 
-LEVEL = 0.01
+LEVEL = 0.01  # of all entries together
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ def judge(results: Results) -> Verdict:
     compared = entries(results)
     if not compared:
         return Verdict(False, True, "not compared: no published number belongs to these cells and splitters")
-    if frozenset(experiment.splitters) != PAPER_RIVALS:
-        rivals = ", ".join(sorted(PAPER_RIVALS))
+    if frozenset(experiment.splitters) != PAPER_COMPETITORS:
+        rivals = ", ".join(sorted(PAPER_COMPETITORS))
         return Verdict(False, True, f"not judged: a win depends on the rivals, and the paper's are {rivals}")
     if experiment.draws == "authors":
         return _digit_for_digit(compared)
@@ -129,7 +129,7 @@ def _digit_for_digit(compared: list[Entry]) -> Verdict:
 
 
 def _statistical(compared: list[Entry]) -> Verdict:
-    differing = holm(compared)
+    differing = tuple(compared[i] for i in holm_rejected([e.p_value() for e in compared], LEVEL))
     deviations = [z for e in compared if (z := e.z()) is not None]
     rms = sqrt(sum(z * z for z in deviations) / len(deviations)) if deviations else float("nan")
     text = (
@@ -138,22 +138,6 @@ def _statistical(compared: list[Entry]) -> Verdict:
         f"rms z = {rms:.2f} over {len(deviations)} entries with variance (entries of one cell are dependent)"
     )
     return Verdict(True, not differing, text, differing)
-
-
-def holm(compared: list[Entry]) -> tuple[Entry, ...]:
-    """The entries that Holm's procedure rejects, smallest p-value first."""
-    return tuple(compared[i] for i in holm_rejected([e.p_value() for e in compared]))
-
-
-def holm_rejected(p_values: Sequence[float]) -> list[int]:
-    """The places of the hypotheses that Holm's procedure rejects at 1 % together, smallest p-value first."""
-    ordered = sorted((p, i) for i, p in enumerate(p_values))
-    rejected = []
-    for rank, (p, index) in enumerate(ordered):
-        if p > LEVEL / (len(ordered) - rank):
-            break
-        rejected.append(index)
-    return rejected
 
 
 def fisher(wins: int, runs: int, other_wins: int, other_runs: int) -> float:

@@ -12,12 +12,14 @@ import numpy as np
 import pandas as pd
 
 from splitlab.montecarlo.study import Results
+from splitlab.montecarlo.summary import QUANTILES
 from splitlab.published import maxima
-from splitlab.report.compare import fisher, holm_rejected
+from splitlab.report.compare import LEVEL as HOLM_LEVEL
+from splitlab.report.compare import fisher
 from splitlab.report.layout import Entry, Table, round_half_up
 from splitlab.splitters import get
+from splitlab.statistics import holm_rejected, quantile
 
-QUANTILES = {"median": 0.5, "p95": 0.95, "p99": 0.99}
 PUBLISHED_MAX_COUNT = 2  # of the run whose maxima the paper prints
 
 
@@ -40,18 +42,12 @@ def pooled_excess(results: Results) -> pd.DataFrame:
                 "tables": int(group["runs"].sum()),
                 "mean": group["mean"].mean(),
                 "standard_error": float(np.sqrt((group["standard_error"] ** 2).sum()) / len(group)),
-                **{name: min(_quantile(values, q), top["maximum"]) for name, q in QUANTILES.items()},
+                **{name: min(quantile(values.index, values, q), top["maximum"]) for name, q in QUANTILES.items()},
                 **{name: top[name] for name in ("maximum", "n", "k", "maximum_run")},
                 "unbounded": int(group["unbounded"].sum()),
             }
         )
     return pd.DataFrame(rows).sort_values(["impurity", "max_count"], ascending=[False, True], kind="stable")
-
-
-def _quantile(counts: pd.Series, q: float) -> float:
-    """From counts by ascending value: the first value with a share ``q`` at or below it."""
-    reached = np.cumsum(counts.to_numpy()) >= np.ceil(q * counts.sum())
-    return float(counts.index[int(np.argmax(reached))])
 
 
 def maxima_frame(pooled: pd.DataFrame) -> pd.DataFrame:
@@ -147,7 +143,7 @@ def alike(results: Results, usual: int = 7) -> str:
 
 def _alike_sentence(pairs: pd.DataFrame, max_count: int, usual: int) -> str:
     counts = pairs[["wins_other", "runs_other", "wins", "runs"]].to_numpy().tolist()
-    differing = holm_rejected([fisher(*four) for four in counts])
+    differing = holm_rejected([fisher(*four) for four in counts], HOLM_LEVEL)
     worst = max(pairs.to_dict(orient="records"), key=lambda row: abs(row["percent_other"] - row["percent"]))
     return (
         f"max_count {max_count}: {len(differing)} of {len(counts)} win percentages differ from those of max_count "

@@ -19,8 +19,8 @@ from splitlab.montecarlo.folder import stored_experiment
 from splitlab.montecarlo.store import Column
 from splitlab.montecarlo.trees_config import TreesExperiment
 from splitlab.montecarlo.trees_runner import Loaded, growth_of, loaded
+from splitlab.published.program.folds import folds
 from splitlab.trees.datasets import Data
-from splitlab.trees.folds import folds
 from splitlab.trees.growing import Examples, grow
 from splitlab.trees.tree import Tree
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from splitlab.montecarlo.trees_study import TreesResults
+from splitlab.published.program.protocol import METHODS
 from splitlab.trees.datasets import catalogue, folders
-from splitlab.trees.protocol import METHODS
 
 TRIALS = "table4_trials.csv.xz"
 EQUAL = 1e-6  # trials are equal when accuracy, in percent, and mean number of nodes differ by less

@@ -10,12 +10,12 @@ import pandas as pd
 
 from splitlab.montecarlo.store import write_atomically
 from splitlab.montecarlo.trees_study import TreesResults
+from splitlab.published.program.protocol import SEEDS
 from splitlab.report import trees_published as published
 from splitlab.report.layout import Entry, Table
 from splitlab.report.tables import NONE
 from splitlab.report.trees_tests import Counts, better_worse, comparisons, counted, groups, ranks, survival
 from splitlab.splitters import get
-from splitlab.trees.protocol import SEEDS
 from splitlab.trees.statistics import Comparison, cd_diagram
 
 # How the published trees were grown.

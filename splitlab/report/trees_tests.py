@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from splitlab._jit import Floats
 from splitlab.montecarlo.trees_study import TreesResults
 from splitlab.report import trees_published as published
 from splitlab.splitters import get
+from splitlab.statistics import holm
 from splitlab.trees.statistics import Comparison, compare, corrected_t_test, paired_t_test
 
 LEVEL = 0.05
@@ -82,18 +82,6 @@ def comparisons(results: TreesResults) -> pd.DataFrame:
         here = (frame["impurity"] == impurity).to_numpy()
         adjusted[here] = holm(2 * np.minimum(p[here], 1 - p[here]))
     return frame.assign(p_holm=adjusted)
-
-
-def holm(p: Floats) -> Floats:
-    """Holm's adjusted p-values.
-
-    >>> holm(np.array([0.01, 0.04, 0.03])).round(6).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
-    return adjusted
 
 
 def counted(frame: pd.DataFrame) -> pd.DataFrame:

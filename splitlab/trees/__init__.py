@@ -32,10 +32,12 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
     if name not in _LAZY:
         raise AttributeError(f"module 'splitlab.trees' has no attribute {name!r}")
     return getattr(import_module(_LAZY[name]), name)
 
 
 def __dir__() -> list[str]:
+    """The names of the module, those that are not loaded yet included."""
     return sorted([*globals(), *_LAZY])

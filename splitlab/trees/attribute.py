@@ -1,4 +1,4 @@
-"""The best split of one attribute, for use on its own; a tree does the same for many nodes at once."""
+"""The best split of one attribute, without a tree."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from splitlab._jit import Ints
 from splitlab.contingency import as_counts, reduce_table
 from splitlab.splitters import Splitter
-from splitlab.trees import parameters, proposals
+from splitlab.trees import proposals
 from splitlab.trees.columns import Encoding, read_columns
 from splitlab.trees.criteria import Criterion, get
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.labels import read_labels
+from splitlab.trees.parameters import FLAG, check, whole
 from splitlab.trees.proposals import Proposals, Values, boundaries, midpoint, values_of
 
 
 @dataclass(frozen=True, eq=False)
 class AttributeSplit:
-    """The best split of an attribute; true.
+    """The best split of an attribute; its truth value is true.
 
     Attributes
     ----------
@@ -51,11 +52,12 @@ class AttributeSplit:
 
 @dataclass(frozen=True)
 class NoSplit:
-    """There is no split, and why; false."""
+    """Why an attribute has no split; its truth value is false."""
 
     reason: str
 
     def __bool__(self) -> bool:
+        """False: there is no split."""
         return False
 
 
@@ -114,8 +116,8 @@ def best_split(
     """
     entry = get(criterion)
     grouping = Grouping(entry, splitter)
-    min_samples_leaf = parameters.whole("min_samples_leaf", min_samples_leaf, 1)
-    data = _Data.read(values, y, nominal if nominal is None else parameters.flag("nominal", nominal))
+    check("best_split", nominal=(nominal, [*FLAG, None]), min_samples_leaf=(min_samples_leaf, whole(1)))
+    data = _Data.read(values, y, nominal)
     if reason := data.obstacle():
         return NoSplit(reason)
     if data.categories is None:
@@ -135,11 +137,24 @@ def thresholds(
 
     Parameters
     ----------
-    values, y, criterion
-        As for `best_split`; missing values are left out.
+    values : array_like, shape (n,)
+        Numbers; missing values are left out.
+    y : array_like, shape (n,)
+        Labels.
+    criterion : str
+        A name of ``splitlab.trees.criteria`` or of an impurity.
     all_values : bool
-        Whether thresholds between values of the same single class come too: they are never better where the criterion
+        Whether thresholds between values of one and the same class come too: they are never better where the criterion
         is convex, and are left out by default there.
+
+    Returns
+    -------
+    list of Threshold
+
+    Raises
+    ------
+    ValueError, TypeError
+        The data or the criterion is not one.
 
     Examples
     --------
@@ -147,7 +162,7 @@ def thresholds(
     [(2.5, 0.42), (4.5, 0.171)]
     """
     entry = get(criterion)
-    all_values = parameters.flag("all_values", all_values)
+    check("thresholds", all_values=(all_values, FLAG))
     data = _Data.read(values, y, False)
     known = data.values
     if len(known.node) < 2:
@@ -168,13 +183,20 @@ def best_table_split(
     ----------
     table : array_like, shape (n, k)
         Counts of n values and k classes, as for ``splitlab.split``.
-    criterion, splitter
-        As for `best_split`.
+    criterion : str
+        A name of ``splitlab.trees.criteria`` or of an impurity.
+    splitter : str
+        How the values are grouped, as for `DecisionTreeClassifier`.
 
     Returns
     -------
     int64 (n,)
         All 0 where there is nothing to split: one value, or one class.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The table, criterion or splitter is not one; or the splitter would take hopelessly long.
 
     Examples
     --------
@@ -194,7 +216,19 @@ def best_table_split(
 
 @dataclass(frozen=True, eq=False)
 class _Data:
-    """One attribute of one node: values counted, totals (k,) with missing ones, labels, categories if nominal."""
+    """One attribute of one node.
+
+    Attributes
+    ----------
+    values : Values
+        The known values, counted.
+    totals : int64 (k,)
+        Class counts of all examples, missing values included.
+    classes : ndarray (k,)
+        The labels, ascending.
+    categories : ndarray or None
+        The categories of a nominal attribute; None for a numeric one.
+    """
 
     values: Values
     totals: Ints
@@ -203,6 +237,7 @@ class _Data:
 
     @classmethod
     def read(cls, values: ArrayLike, y: ArrayLike, nominal: bool | None) -> _Data:
+        """Read a user's values (n,) and labels (n,); ValueError or TypeError where they are wrong."""
         column = _column(values)
         encoding = Encoding.of([column], None, None if nominal is None else [nominal])
         if nominal is False:
@@ -215,7 +250,7 @@ class _Data:
         return cls(counted, totals, classes, encoding.categories[0])
 
     def obstacle(self) -> str:
-        """Why there can be no split; empty if there can."""
+        """The reason that there can be no split; empty if there can be one."""
         if len(self.classes) < 2:
             return "the target is constant"
         if not len(self.values.node):
@@ -227,7 +262,7 @@ class _Data:
         return ""
 
     def described(self, found: Proposals, entry: Criterion) -> AttributeSplit:
-        """The split in the user's terms."""
+        """The split that was found for the one node, with the user's values in place of codes."""
         known = self.values
         place = known.value.astype(np.int64) if self.categories is not None else None
         branch = found.branch if place is not None else (known.value > found.threshold[0]).astype(np.int64)
@@ -243,7 +278,7 @@ class _Data:
 
 
 def _column(values: Any) -> Any:
-    """Values (n,) as a column: a numpy array or pandas Series."""
+    """A user's values (n,) as a column: a numpy array or pandas Series; ValueError if they are not one-dimensional."""
     if isinstance(getattr(values, "dtype", None), pd.api.extensions.ExtensionDtype):
         values = pd.Series(values)
     if isinstance(values, pd.Series):
@@ -255,5 +290,6 @@ def _column(values: Any) -> Any:
 
 
 def _grouped(data: _Data, entry: Criterion, grouping: Grouping, min_leaf: int) -> Proposals:
+    """The grouping of a nominal attribute's values; ValueError where the splitter would take hopelessly long."""
     grouping.refuse_hopeless([len(data.values.node)], int((data.totals > 0).sum()))
     return proposals.nominal(data.values, data.totals[None], entry, grouping, min_leaf, np.array([True]))

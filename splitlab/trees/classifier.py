@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from splitlab._jit import Floats, Ints
-from splitlab.contingency import show
 from splitlab.splitters import Splitter
 from splitlab.trees import formulas, parameters
 from splitlab.trees.columns import Encoding, read_columns
@@ -22,8 +22,6 @@ from splitlab.trees.labels import read_labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-UNSEEN = ("largest", "stop")
 
 
 class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
@@ -53,7 +51,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
     random_state : int or RandomState, optional
         Draws them. If it is given, ties between attributes are broken at random; else the first attribute wins.
     nominal : str or int, list of them, or bool array, optional
-        Names, places or a mask of further nominal columns.
+        Names, indices or a mask of further nominal columns.
     unseen : {"largest", "stop"}, default="largest"
         What becomes of an example whose value is missing, or was not seen at the node in training: it goes to the
         branch with more training examples (the first of equal ones), or stops at the node.
@@ -98,6 +96,22 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
     >>> tree.fit(x, ["no", "yes", "yes", "no", "no"]).predict([["overcast", 40], ["rainy", 10]]).tolist()
     ['yes', 'no']
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "criterion": [str, Criterion],
+        "splitter": [str, Splitter],
+        "max_depth": [*parameters.whole(0), None],
+        "min_samples_split": [*parameters.whole(2), parameters.FRACTION],
+        "min_samples_leaf": [*parameters.whole(1), parameters.FRACTION],
+        "min_impurity_decrease": parameters.NOT_NEGATIVE,
+        "max_features": [*parameters.whole(1), parameters.FRACTION, *parameters.one_of("sqrt", "log2"), None],
+        "random_state": ["random_state"],
+        "nominal": "no_validation",  # it depends on the columns
+        "unseen": parameters.one_of("largest", "stop"),
+        "chi_square": [parameters.SHARE, None],
+        "min_second_count": parameters.whole(0),
+        "prune": parameters.FLAG,
+    }
 
     def __init__(
         self,
@@ -145,7 +159,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         ValueError, TypeError
             A parameter or the data is wrong, or the splitter would take hopelessly long.
         """
-        prune = parameters.flag("prune", self.prune)
+        self._validate_params()
         columns = read_columns(X, self)
         validate_data(self, X, y, skip_check_array=True)
         self.classes_, labels = read_labels(y, len(columns[0]))
@@ -154,11 +168,12 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         self._refuse_hopeless(growth.grouping)
         x = self.encoding_.matrix(columns)
         tree = grow(Examples(x, self.encoding_.nominal, labels, len(self.classes_)), growth)
-        self.tree_ = tree.pruned() if prune else tree
+        self.tree_ = tree.pruned() if self.prune else tree
         self.feature_importances_ = self._importances(growth.criterion.impurity)
         return self
 
     def _importances(self, impurity: str) -> Floats:
+        """The share of each attribute in what the tree takes off an impurity: (p,)."""
         tree, each = self.tree_, formulas.impurities(self.tree_.counts, impurity)
         decrease = each - np.bincount(tree.parent, each[tree.n_trees :], tree.node_count)
         inner = ~tree.leaves
@@ -175,26 +190,25 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
                     raise ValueError(f"column {name!r}: {error}") from None
 
     def _growth(self, n: int, p: int) -> Growth:
-        """The parameters, checked, for n examples and p attributes."""
-        if not isinstance(self.unseen, str) or self.unseen not in UNSEEN:
-            raise ValueError(f"unseen: {show(self.unseen)} is neither 'largest' nor 'stop'")
+        """What the parameters come to for n examples and p attributes."""
         criterion = get(self.criterion)
         max_features = parameters.features(self.max_features, p)
         random = max_features is not None or self.random_state is not None
         return Growth(
             criterion=criterion,
             grouping=Grouping(criterion, self.splitter),
-            max_depth=inf if self.max_depth is None else parameters.whole("max_depth", self.max_depth, 0),
-            min_samples_split=parameters.samples("min_samples_split", self.min_samples_split, n, 2),
-            min_samples_leaf=parameters.samples("min_samples_leaf", self.min_samples_leaf, n, 1),
-            min_decrease=parameters.real("min_impurity_decrease", self.min_impurity_decrease),
+            max_depth=inf if self.max_depth is None else self.max_depth,
+            min_samples_split=parameters.samples(self.min_samples_split, n, 2),
+            min_samples_leaf=parameters.samples(self.min_samples_leaf, n, 1),
+            min_decrease=self.min_impurity_decrease,
             max_features=max_features,
-            rng=parameters.random_state(self.random_state) if random else None,
-            max_p=None if self.chi_square is None else parameters.share("chi_square", self.chi_square),
-            min_second=parameters.whole("min_second_count", self.min_second_count, 0),
+            rng=check_random_state(self.random_state) if random else None,
+            max_p=self.chi_square,
+            min_second=self.min_second_count,
         )
 
     def _matrix(self, X: Any) -> Floats:
+        """Examples to be predicted as numbers: (n, p); ValueError where they do not have the columns of training."""
         check_is_fitted(self)
         columns = read_columns(X, self)
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -241,6 +255,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         return int(self.tree_.leaves.sum())
 
     def __sklearn_tags__(self) -> Any:
+        """What scikit-learn is told: missing values, categories and text are welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True

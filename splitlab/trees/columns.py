@@ -9,7 +9,7 @@ of several types cannot be compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,49 +21,45 @@ from sklearn.utils.validation import check_array
 from splitlab._jit import Bools, Floats
 from splitlab.contingency import show
 
-COMPLEX = (complex, np.complexfloating)
 Column = Any  # a one-dimensional numpy array or pandas Series
 
 
 def read_columns(data: Any, estimator: Any = None) -> list[Column]:
-    """The columns of array-like data (n, p): numpy arrays or pandas Series.
+    """The columns of a user's examples.
+
+    Parameters
+    ----------
+    data : array_like or DataFrame, shape (n, p)
+        Numbers, categories and text, with missing values.
+    estimator : object, optional
+        The estimator that reads them, for messages.
+
+    Returns
+    -------
+    list of ndarray or Series, each (n,)
 
     Raises
     ------
     ValueError, TypeError
-        Not two-dimensional, no rows, no columns, sparse, complex.
+        The data are not two-dimensional, sparse or complex, or have no rows or columns.
     """
     if isinstance(data, pd.DataFrame):
         if not all(data.shape):
             raise ValueError(f"Found array with {data.shape[0]} sample(s) and {data.shape[1]} feature(s); 1 is needed")
-        columns = [data.iloc[:, j] for j in range(data.shape[1])]
-        _refuse_complex(columns, list(data.columns))
-        return columns
+        return [data.iloc[:, j] for j in range(data.shape[1])]
     if isinstance(data, (list, tuple)) and np.asarray(data, dtype=object).ndim == 2:
         data = np.asarray(data, dtype=object)  # otherwise 1 beside "a" would become "1"
-    data = unmasked(data)
-    if isinstance(data, np.ndarray) and data.ndim == 2:
-        _refuse_complex(list(data.T), range(data.shape[1]))
-    array = check_array(data, dtype=None, ensure_all_finite=False, estimator=estimator)
+    array = check_array(unmasked(data), dtype=None, ensure_all_finite=False, estimator=estimator)
     return list(array.T)
 
 
 def unmasked(data: Any) -> Any:
-    """The same with NaN for the masked entries of an array."""
+    """An array with NaN in place of its masked entries; other data as they are."""
     if isinstance(data, np.ma.MaskedArray):
         if not np.ma.is_masked(data):
             return np.asarray(data)
         return np.ma.filled(data if data.dtype.kind == "f" else data.astype(object), np.nan)
-    if isinstance(data, np.ndarray) and data.dtype == object and type(np.ma.masked) in set(map(type, data.flat)):
-        return np.where([value is np.ma.masked for value in data.flat], np.nan, data.ravel()).reshape(data.shape)
     return data
-
-
-def _refuse_complex(columns: list[Column], names: Iterable[object]) -> None:
-    for column, name in zip(columns, names, strict=True):
-        kind = getattr(column.dtype, "kind", "O")
-        if kind == "c" or (kind == "O" and any(issubclass(t, COMPLEX) for t in set(map(type, column)))):
-            raise ValueError(f"Complex data not supported: column {name!r} has some; make real numbers or text of it")
 
 
 def is_nominal(column: Column) -> bool:
@@ -78,7 +74,22 @@ def is_nominal(column: Column) -> bool:
 
 
 def named_columns(nominal: Any, names: Sequence[str] | None, p: int) -> Bools:
-    """Which of p columns are named by ``nominal``: a name, a place, several of them, or one bool per column."""
+    """Which of p columns are named: bool (p,).
+
+    Parameters
+    ----------
+    nominal : str, int, list of these, or bool array (p,)
+        Names, indices or a mask of columns.
+    names : sequence of str, optional
+        The names of the columns, if they have any.
+    p : int
+        The number of columns.
+
+    Raises
+    ------
+    ValueError
+        There is no such column, or the mask has another length.
+    """
     try:
         asked = [nominal] if isinstance(nominal, (str, int, np.integer)) else list(nominal)
     except TypeError:
@@ -97,14 +108,14 @@ def named_columns(nominal: Any, names: Sequence[str] | None, p: int) -> Bools:
         elif isinstance(name, (int, np.integer)) and not isinstance(name, bool) and -p <= name < p:
             chosen[int(name)] = True
         else:
-            raise ValueError(f"nominal: {name!r} is neither the name nor the place of one of {p} columns")
+            raise ValueError(f"nominal: {name!r} is neither the name nor the index of one of {p} columns")
     return chosen
 
 
 def numbers(column: Column, name: object) -> Floats:
-    """A numeric column as float64, NaN where missing; ValueError or TypeError that names the column."""
+    """A numeric column as float64 (n,), NaN where missing; ValueError or TypeError that names the column."""
     kind = getattr(column.dtype, "kind", "O")
-    if kind in "Mm":
+    if kind in "Mmc":
         raise TypeError(f"column {name!r} is of type {column.dtype}; make real numbers or text of it")
     try:
         if isinstance(column, pd.Series):
@@ -112,7 +123,7 @@ def numbers(column: Column, name: object) -> Floats:
         else:
             values = np.where(pd.isna(column), np.nan, column).astype(np.float64) if kind == "O" else column
             values = values.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError):
         bad = next(value for value in column if not pd.isna(value) and not _is_number(value))
         raise ValueError(f"column {name!r} is numeric; {show(bad)} could not be converted to a float") from None
     if np.isinf(values).any():
@@ -121,15 +132,19 @@ def numbers(column: Column, name: object) -> Floats:
 
 
 def _is_number(value: Any) -> bool:
+    """Whether Python makes a float of a value."""
     try:
         float(value)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError):
         return False
     return True
 
 
 def _objects(column: Column) -> NDArray[np.object_]:
-    """Values that can be looked up: Python objects; as text where they have no hash."""
+    """Values that can be looked up, as Python objects (n,); as text where some have no hash.
+
+    Scikit-learn's checks of an estimator fit it to a dict among numbers.
+    """
     values = np.asarray(column, dtype=object)
     try:
         pd.factorize(values)
@@ -139,7 +154,7 @@ def _objects(column: Column) -> NDArray[np.object_]:
 
 
 def categories_of(column: Column) -> NDArray[np.object_]:
-    """The categories of a nominal column, in their order."""
+    """The categories of a nominal column, in their order: (c,), missing values left out."""
     if isinstance(column, pd.Series) and isinstance(column.dtype, pd.CategoricalDtype):
         return np.asarray(column.cat.categories, dtype=object)
     values = pd.factorize(_objects(column))[1]
@@ -152,21 +167,39 @@ def categories_of(column: Column) -> NDArray[np.object_]:
 
 
 def codes(column: Column, categories: NDArray[np.object_]) -> Floats:
-    """The places of the values of a nominal column among ``categories``; NaN where missing or not among them."""
+    """The codes of a nominal column, indices into ``categories``: float64 (n,), NaN for values that are not there."""
     place = pd.Index(categories, dtype=object).get_indexer(pd.Index(_objects(column), dtype=object))
     return np.where(place < 0, np.nan, place.astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """How columns become numbers: their names, and the categories of the nominal ones (None for numeric ones)."""
+    """How columns become numbers.
+
+    Attributes
+    ----------
+    names : list (p,)
+        The names of the columns, or their indices if they have none.
+    categories : list (p,) of ndarray or None
+        The categories of a nominal column; None for a numeric one.
+    """
 
     names: list[object]
     categories: list[NDArray[np.object_] | None]
 
     @classmethod
     def of(cls, columns: list[Column], names: Sequence[str] | None, nominal: Any = None) -> Encoding:
-        """Learn it from training data; ``nominal`` names nominal columns besides those that are by their type."""
+        """Learn the encoding of training data.
+
+        Parameters
+        ----------
+        columns : list of ndarray or Series
+            The result of `read_columns`.
+        names : sequence of str, optional
+            The names of the columns.
+        nominal : optional
+            Columns that are nominal whatever their type, as for `named_columns`.
+        """
         p = len(columns)
         chosen = np.array([is_nominal(column) for column in columns])
         if nominal is not None:
@@ -180,7 +213,7 @@ class Encoding:
         return np.array([c is not None for c in self.categories], np.bool_)
 
     def matrix(self, columns: list[Column]) -> Floats:
-        """float64 (n, p), column by column in memory."""
+        """The columns as numbers: float64 (n, p), column by column in memory."""
         x = np.empty((len(columns[0]), len(columns)), order="F")
         for j, (column, name, categories) in enumerate(zip(columns, self.names, self.categories, strict=True)):
             x[:, j] = numbers(column, name) if categories is None else codes(column, categories)

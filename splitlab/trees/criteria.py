@@ -34,7 +34,7 @@ from splitlab import impurity as impurities
 from splitlab._jit import Floats, Ints
 from splitlab.contingency import as_counts, show
 from splitlab.trees import formulas
-from splitlab.trees.parameters import flag
+from splitlab.trees.parameters import FLAG, check, one_of
 
 # Splits whose values differ by a smaller share are equally good: formulas carry rounding noise. The values of DCSM,
 # sums without subtraction, are more accurate than that, and its splits are little apart.
@@ -96,23 +96,26 @@ class Criterion:
     cuts: Callable[[Ints, Ints], Ints] | None = field(default=None, repr=False)
 
     def __call__(self, table: ArrayLike) -> float:
-        """The value for one table; see `checked` for what is a table."""
+        """The value for the table (b, k) of one split; ValueError or TypeError where `checked` refuses it."""
         counts = checked(table)
         if self.binary and len(counts) != 2:
             raise ValueError(f"{self.name}: is defined for 2 branches; the table has {len(counts)}")
         return float(self.formula(counts))
 
     def keys(self, tables: Ints) -> Floats:
-        """What decides between the splits of a node, first things first, larger is better: float64 (1 or 2, ...)."""
+        """What decides between splits (..., b, k), first things first, larger is better: float64 (1 or 2, ...)."""
         values = self.formula(tables) if self.maximise else -self.formula(tables)
         return np.stack([values, *(get(self.tie).keys(tables) if self.tie else ())])
 
     def improvement(self, tables: Ints, keys: Floats) -> Floats:
-        """How much better splits with these keys are than none: the value, or what it takes off the node's."""
+        """How much better splits are than none: the value, or what it takes off the node's: float64 (...).
+
+        ``keys`` are those of the splits ``tables`` int64 (..., b, k).
+        """
         return keys[0] if self.maximise else keys[0] + self.formula(formulas.node(tables))
 
     def noise(self, counts: Ints) -> Floats:
-        """How far from 0 rounding can carry the improvement by a split without any, at nodes int64 (m, k)."""
+        """How far from 0 rounding can carry the improvement of a split without any: nodes (m, k) -> float64 (m,)."""
         values = np.zeros(len(counts)) if self.maximise else np.abs(self.formula(counts[:, None]))
         return SAME * np.maximum(self.floor, values)
 
@@ -128,7 +131,7 @@ def checked(table: ArrayLike) -> Ints:
     Raises
     ------
     ValueError, TypeError
-        As `splitlab.contingency.as_counts`.
+        An entry is not a whole number, negative or too large; the rows are of different lengths; all counts are 0.
     """
     rows: Any = table.to_numpy() if hasattr(table, "to_numpy") else table
     if isinstance(rows, (list, tuple, np.ndarray)) and len(rows) == 1 and np.ndim(rows[0]) == 1:
@@ -189,8 +192,7 @@ def hddt(table: ArrayLike, partitions: str = "one-against-rest") -> float:
     >>> round(hddt(table), 4), round(hddt(table, "all"), 4)
     (1.0879, 1.4142)
     """
-    if not isinstance(partitions, str) or partitions not in ("one-against-rest", "all"):
-        raise ValueError(f"partitions: {show(partitions)} is neither 'one-against-rest' nor 'all'")
+    check("hddt", partitions=(partitions, one_of("one-against-rest", "all")))
     return float((formulas.hddt if partitions != "all" else formulas.hddt_all)(checked(table)))
 
 
@@ -198,7 +200,7 @@ def ccp(table: ArrayLike, impurity: str = "entropy", normalize: bool = False) ->
     """Gain with class confidence proportions in place of class probabilities (CCPDT); maximised, ties by `hddt`.
 
     CC(X -> y) = |X and y| / |y| and CCP(X -> y) = CC(X -> y) / (CC(X -> y) + CC(X -> not y)), 0/0 = 0; the criterion is
-    sum_j f(CCP_j) of the node less the mean of the same over the branches, weighted by their sizes; f(x) is
+    sum_j f(CCP_j) of the node, less its mean over the branches, weighted by their sizes; f(x) is
     -x log2 x (``"entropy"``) or x (1 - x) (``"gini"``).
 
     For two classes the proportions of a branch add up to 1. For more they do not, and the sources leave open
@@ -208,9 +210,8 @@ def ccp(table: ArrayLike, impurity: str = "entropy", normalize: bool = False) ->
     >>> round(ccp([[2027, 59], [17, 13]]), 6), round(ccp([[2027, 59], [17, 13]], "gini"), 6)
     (0.016926, 0.010353)
     """
-    if not isinstance(impurity, str) or impurity not in TERMS:
-        raise ValueError(f"impurity: ccp is defined for {' and '.join(TERMS)}; got {show(impurity)}")
-    return float(formulas.ccp(checked(table), TERMS[impurity], flag("normalize", normalize)))
+    check("ccp", impurity=(impurity, one_of(*TERMS)), normalize=(normalize, FLAG))
+    return float(formulas.ccp(checked(table), TERMS[impurity], normalize))
 
 
 def ihd(table: ArrayLike) -> float:
@@ -242,7 +243,7 @@ NOT_CONVEX: dict[str, Any] = {"maximise": True, "two_class_order": False, "hyper
 
 
 def gain_of(impurity: str) -> Criterion:
-    """The gain of any impurity that ``splitlab.impurity`` knows."""
+    """The gain of an impurity as a criterion; ValueError where ``splitlab.impurity`` does not know the impurity."""
     impurities.code(impurity)
     largest = 1.0 if impurity == "gini" else inf
     gain = partial(formulas.gain, impurity=impurity)
@@ -253,6 +254,7 @@ def gain_of(impurity: str) -> Criterion:
 
 
 def _confidence(impurity: str, normalize: bool) -> Criterion:
+    """The entry of CCP by the terms of an impurity."""
     name = f"ccp_{impurity}{'_normalized' if normalize else ''}"
     title = f"CCP {impurity} gain{', normalised' if normalize else ''}"
     formula = partial(formulas.ccp, terms=TERMS[impurity], normalize=normalize)
@@ -261,6 +263,7 @@ def _confidence(impurity: str, normalize: bool) -> Criterion:
 
 
 def _hellinger(name: str, title: str, formula: Callable[[Ints], Floats]) -> Criterion:
+    """The entry of a form of the Hellinger distance."""
     return Criterion(name, title, range=(0.0, sqrt(2.0)), impurity="entropy", source=HELLINGER, formula=formula,
                      **CONVEX)  # fmt: skip
 
@@ -294,8 +297,15 @@ def names() -> tuple[str, ...]:
 
 
 def get(criterion: str | Criterion) -> Criterion:
-    """The criterion of that name, or of the gain of the impurity of that name; ValueError if there is neither.
+    """A criterion by its name, or by the name of the impurity whose gain it is; an entry is returned as it is.
 
+    Raises
+    ------
+    ValueError, TypeError
+        There is no criterion or impurity of that name; or it is not text.
+
+    Examples
+    --------
     >>> get("dcsm").maximise, get("ihd").range
     (False, (0.0, 1.0))
     """
@@ -314,7 +324,7 @@ def get(criterion: str | Criterion) -> Criterion:
 
 
 def runs(ids: Ints) -> tuple[Ints, Ints]:
-    """Where runs of equal numbers begin, and how long they are."""
+    """Where runs of equal numbers in ``ids`` (p,) begin, and how long they are: two int64 (runs,)."""
     new = np.empty(len(ids), np.bool_)
     new[:1] = True
     np.not_equal(ids[1:], ids[:-1], out=new[1:])
@@ -326,7 +336,7 @@ def runs(ids: Ints) -> tuple[Ints, Ints]:
 
 
 def first_best(keys: Floats, group: Ints, same: float = SAME, floor: float = 0.0) -> Ints:
-    """For each group of candidates the place of the first best one.
+    """The index of the first best candidate of each group.
 
     Parameters
     ----------
@@ -334,13 +344,15 @@ def first_best(keys: Floats, group: Ints, same: float = SAME, floor: float = 0.0
         As `Criterion.keys` gives them: row 0 decides, later rows decide between equals; -inf is no candidate.
     group : int64 (m,)
         The group of every candidate, ascending.
-    same, floor : float
-        As in `Criterion`.
+    same : float
+        Values that differ by no larger share are equally good.
+    floor : float
+        Smaller values carry as much rounding noise as this one.
 
     Returns
     -------
     int64
-        One place per group that has a candidate, ascending.
+        One index for each group that has a candidate, ascending.
     """
     places = np.flatnonzero(keys[0] > -inf)
     for key in keys:

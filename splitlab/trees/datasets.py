@@ -1,8 +1,8 @@
 """The data sets of tree studies: what is known of each, where its file is, and how it is read.
 
-A catalogue is a YAML file with an entry per set (`configs/datasets.yaml`, or one's own). The files are csv, plain, gz
-or xz, named after the entry, in a folder of the user's: ``--data DIR``, the variable SPLITLAB_DATA, or the cache that
-``splitlab data fetch`` fills.
+A catalogue is a YAML file with an entry per set: `configs/datasets.yaml`, or a user's. The files are csv, uncompressed
+or compressed as gz or xz, named after the entry, in a folder of the user's: ``--data DIR``, the variable SPLITLAB_DATA,
+or the cache that ``splitlab data fetch`` fills.
 
 Files are read as the published study's program read them. Lines are cut at commas, nothing is quoted; only white space
 at the end of a line is dropped. Nominal values and classes are numbered as they first appear, and that numbering
@@ -40,7 +40,7 @@ class Dataset(BaseModel):
     name, title : str
         The key of the entry, and what it is called in text.
     origin, licence, url, sha256 : str
-        Where it comes from; the checksum is that of the plain csv. Empty where not known.
+        Where it comes from; the checksum is that of the uncompressed csv. Empty where not known.
     target : str
         The column of the classes.
     missing : str or None
@@ -74,7 +74,25 @@ class Dataset(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A data set as numbers: x float64 (n, p), which columns are nominal (p,), classes int64 (n,) below k."""
+    """A data set as numbers.
+
+    Attributes
+    ----------
+    x : float64 (n, p)
+        Numbers as they are, nominal values as indices into ``values``.
+    nominal : bool (p,)
+        Which columns are nominal.
+    y : int64 (n,)
+        The classes, from 0 to k - 1.
+    k : int
+        The number of classes.
+    names : list of str (p,)
+        The names of the columns.
+    values : list (p,) of list of str
+        The texts of the nominal values of each column, in the order of their numbers.
+    classes : list of str (k,)
+        The texts of the classes, in the order of their numbers.
+    """
 
     x: Floats
     nominal: Bools
@@ -115,7 +133,7 @@ def cache() -> Path:
 
 
 def folders(chosen: Path | None = None) -> list[Path]:
-    """Where files are looked for: the folder chosen, else that of the variable, then the cache."""
+    """Where files are looked for: the folder chosen, else the one that SPLITLAB_DATA names; then the cache."""
     named = chosen or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
     return [*([named] if named else []), cache()]
 
@@ -130,7 +148,7 @@ def located(dataset: Dataset, chosen: Path | None = None) -> Path | None:
 
 
 def found(dataset: Dataset, chosen: Path | None = None) -> Path:
-    """The same; ValueError that says where it was looked for and how to get it."""
+    """The file of a data set; ValueError that says where it was looked for and how to get it if there is none."""
     if path := located(dataset, chosen):
         return path
     places = ", ".join(map(str, folders(chosen)))
@@ -140,7 +158,7 @@ def found(dataset: Dataset, chosen: Path | None = None) -> Path:
 
 
 def content(path: Path) -> bytes:
-    """The plain csv; ValueError if the file cannot be unpacked."""
+    """The bytes of the uncompressed csv; ValueError if the file cannot be read or unpacked."""
     ending = next(ending for ending in OPENERS if path.name.endswith(ending))
     try:
         with OPENERS[ending](path) as stream:
@@ -150,9 +168,9 @@ def content(path: Path) -> bytes:
         raise ValueError(f"{path}: cannot be read ({error})") from None
 
 
-def check_sum(dataset: Dataset, plain: bytes, path: Path) -> None:
-    """ValueError unless the csv is the one that is described."""
-    if dataset.sha256 and (digest := hashlib.sha256(plain).hexdigest()) != dataset.sha256:
+def verify_checksum(dataset: Dataset, unpacked: bytes, path: Path) -> None:
+    """ValueError unless the csv, the content of the file at ``path``, is the one that is described."""
+    if dataset.sha256 and (digest := hashlib.sha256(unpacked).hexdigest()) != dataset.sha256:
         raise ValueError(f"{path}: its sha256 is {digest}, not {dataset.sha256}: it is another file than described")
 
 
@@ -166,10 +184,10 @@ def load(dataset: Dataset, chosen: Path | None = None) -> Data:
     """
     dataset.require_columns()
     path = found(dataset, chosen)
-    plain = content(path)
-    check_sum(dataset, plain, path)
+    unpacked = content(path)
+    verify_checksum(dataset, unpacked, path)
     try:
-        data = read(dataset, plain.decode("utf-8").splitlines())
+        data = read(dataset, unpacked.decode("utf-8").splitlines())
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     expected = {"rows_used": dataset.rows_used, "classes": dataset.classes}
@@ -180,7 +198,7 @@ def load(dataset: Dataset, chosen: Path | None = None) -> Data:
 
 
 def read(dataset: Dataset, lines: Iterable[str]) -> Data:
-    """The rows of a csv without missing values, as numbers."""
+    """The rows of a csv that have no missing values, as numbers; ValueError where they are not what is declared."""
     rows = (line.rstrip().split(",") for line in lines)
     header = next(rows, [])
     if absent := [name for name in (dataset.target, *dataset.columns) if name not in header]:
@@ -220,6 +238,7 @@ def _numbered(
 
 
 def _number(text: str, name: str, line: int) -> float:
+    """The number that a text of a numeric column stands for; ValueError that names line and column if there is none."""
     try:
         value = float(text)
     except ValueError:
@@ -230,7 +249,7 @@ def _number(text: str, name: str, line: int) -> float:
 
 
 def chosen_sets(known: Mapping[str, Dataset], names: Iterable[str]) -> list[Dataset]:
-    """The sets of these names; ConfigError for one that is not in the catalogue."""
+    """The entries of a catalogue that are named; ConfigError for a name that is not in it."""
     chosen = []
     for name in names:
         if name not in known:

@@ -2,7 +2,7 @@
 
 What has arrived is in ``.NAME.csv.part`` beside its place, and stays there after a failure, so that the next attempt
 asks for the rest only. It is renamed into its place after its checksum has been found right; when that is wrong it is
-thrown away. So there is never half a file, nor another one.
+thrown away. So there is never half a file, nor a wrong one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from splitlab.trees.datasets import Dataset, cache, check_sum, content, located
+from splitlab.trees.datasets import Dataset, cache, content, located, verify_checksum
 
 CHUNK = 1 << 16
 STALLED = 30.0  # seconds without anything arriving
@@ -25,6 +25,20 @@ STALLED = 30.0  # seconds without anything arriving
 def fetch(dataset: Dataset, folder: Path | None = None, say: TextIO | None = None, stalled: float = STALLED) -> Path:
     """Download a data set into a folder, by default the cache; what is there already is only verified.
 
+    Parameters
+    ----------
+    dataset : Dataset
+    folder : Path, optional
+    say : TextIO, optional
+        Where a progress bar is shown.
+    stalled : float
+        Seconds without anything arriving after which the download is given up.
+
+    Returns
+    -------
+    Path
+        The csv.
+
     Raises
     ------
     ValueError
@@ -32,7 +46,7 @@ def fetch(dataset: Dataset, folder: Path | None = None, say: TextIO | None = Non
     """
     target = (folder or cache()) / f"{dataset.name}.csv"
     if target.is_file():
-        check_sum(dataset, target.read_bytes(), target)
+        verify_checksum(dataset, target.read_bytes(), target)
         return target
     if not dataset.url:
         raise ValueError(f"{dataset.name}: the catalogue has no url to get it from")
@@ -46,7 +60,7 @@ def fetch(dataset: Dataset, folder: Path | None = None, say: TextIO | None = Non
             f"{dataset.name}: {dataset.url} could not be downloaded ({reason}); the same command tries again"
         ) from None
     try:
-        check_sum(dataset, part.read_bytes(), part)
+        verify_checksum(dataset, part.read_bytes(), part)
     except ValueError:
         part.unlink()
         raise ValueError(
@@ -81,7 +95,7 @@ def _download(url: str, part: Path, name: str, say: TextIO | None, stalled: floa
 
 
 def list_text(known: dict[str, Dataset], folder: Path | None = None) -> str:
-    """What there is, and where."""
+    """A text of the data sets of a catalogue: rows, origin, licence, and where the file is."""
     lines = []
     for dataset in known.values():
         path = located(dataset, folder)
@@ -99,9 +113,9 @@ def check_text(dataset: Dataset, folder: Path | None = None) -> tuple[bool, str]
         how = f"splitlab data fetch {dataset.name}" if dataset.url else "put it into one of the folders"
         return False, f"{dataset.name}: missing; {how}"
     try:
-        plain = content(path)
-        check_sum(dataset, plain, path)
+        unpacked = content(path)
+        verify_checksum(dataset, unpacked, path)
     except ValueError as error:
         return False, f"{dataset.name}: {error}"
-    known = "as described" if dataset.sha256 else f"sha256 {hashlib.sha256(plain).hexdigest()}, not in the catalogue"
+    known = "as described" if dataset.sha256 else f"sha256 {hashlib.sha256(unpacked).hexdigest()}, not in the catalogue"
     return True, f"{dataset.name}: {path}, {path.stat().st_size:,} bytes: {known}"

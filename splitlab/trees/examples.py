@@ -41,7 +41,7 @@ Rows = Sequence[Sequence[object]]
 
 
 def page() -> str:
-    """The whole page.
+    """The page of all worked examples, as text.
 
     Examples
     --------
@@ -53,6 +53,7 @@ def page() -> str:
 
 
 def _title(text: str) -> list[str]:
+    """A heading, underlined."""
     return [text, "-" * len(text)]
 
 
@@ -69,10 +70,12 @@ def grid(rows: Rows, indent: str = "  ") -> list[str]:
 
 
 def _entropy(counts: Sequence[int]) -> float:
+    """Entropy in bits per example; 0 of nothing."""
     return weighted_impurity(np.array(counts, np.int64), "entropy") / max(sum(counts), 1)
 
 
 def _impurities() -> list[str]:
+    """The section on entropy and its gain."""
     lines = _title("Entropy and information gain")
     lines += grid([["counts", "entropy"], *([str(c), _entropy(c)] for c in ([9, 5], [1, 1], [100], []))])
     gain = criteria.information_gain([[6, 2], [3, 3]])
@@ -80,6 +83,7 @@ def _impurities() -> list[str]:
 
 
 def _thresholds() -> list[str]:
+    """The section on thresholds, repeated values among them."""
     lines = _title("Thresholds of a numeric attribute")
     lines.append(
         "Candidates are midpoints between two different neighbouring values; a threshold in the midst of one class"
@@ -99,10 +103,12 @@ def _thresholds() -> list[str]:
 
 
 def _listed(values: Iterable[object]) -> str:
+    """Values with commas between them."""
     return ", ".join(map(str, values))
 
 
 def _credit() -> list[str]:
+    """The section on a whole tree, node by node."""
     lines = _title("Credit: a decision tree by hand")
     lines += grid([["row", *CREDIT_ATTRIBUTES, "status"], *([r, *x, y] for r, (x, y) in CREDIT.items())])
     waiting = [("root", tuple(CREDIT))]
@@ -119,6 +125,7 @@ def _credit() -> list[str]:
 
 
 def _status(rows: Iterable[str]) -> list[int]:
+    """How many of some rows are good, and bad."""
     labels = [CREDIT[row][1] for row in rows]
     return [labels.count(status) for status in STATUS]
 
@@ -166,6 +173,7 @@ def _credit_node(name: str, rows: Sequence[str]) -> tuple[list[str], list[tuple[
 
 
 def _weather() -> list[str]:
+    """The section on an attribute of three values and two classes."""
     lines = _title("Weather: the attribute outlook")
     table = np.array(list(WEATHER.values()))
     shown: list[list[object]] = [["value", "yes", "no", "p(no)", "alone: information gain", "alone: Gini gain"]]
@@ -191,6 +199,7 @@ def component() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _components() -> list[str]:
+    """The section on the principal component."""
     lines = _title("Principal component: five values, three classes")
     matrix, direction, scores = component()
     shown: list[list[object]] = [["value", "counts", "score"]]
@@ -213,6 +222,7 @@ def _components() -> list[str]:
 
 
 def _distances() -> list[str]:
+    """The section on Hellinger distances."""
     lines = _title("Hellinger distances: 80 examples of classes A, B, C, D (40, 20, 10, 10)")
     shown: list[list[object]] = [["split", "left", "right", "HDDT", "HDDT, all partitions", "iHD"]]
     for name, table in (("X", X), ("Y", Y)):

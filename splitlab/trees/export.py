@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from splitlab._jit import Bools, Floats, Ints
 from splitlab.trees.classifier import DecisionTreeClassifier
-from splitlab.trees.parameters import whole
+from splitlab.trees.parameters import check, whole
 from splitlab.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -43,10 +43,14 @@ def export_text(
 
     Notes
     -----
-    With all values listed the text is exact: thresholds have as many digits as it takes to read the same number again,
-    and names and values that would not be clear stand in quotes, if they are text, and as Python writes them, if not. A
-    missing or unseen value follows branch
-    ``tree_.default[node]``.
+    With all values listed the text is exact: thresholds have as many digits as it takes to read that number again, and
+    names and values that would not be clear stand in quotes, if they are text, and as Python writes them, if not. A
+    missing or unseen value follows branch ``tree_.default[node]``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The classifier is none of this package or is not fitted, or a number is not one.
 
     Examples
     --------
@@ -61,7 +65,7 @@ def export_text(
       class: a (2 of 2)
     """
     lines = []
-    shown = _Shown(classifier, max_depth, max_values)
+    shown = _Shown("export_text", classifier, max_depth, max_values)
     for node, parent, branch in shown.walk():
         indent = "  " * int(shown.tree.depth[node])
         if parent >= 0:
@@ -76,16 +80,23 @@ def plot(classifier: DecisionTreeClassifier, *, max_depth: int | None = 4, max_v
 
     Parameters
     ----------
-    classifier, max_values
-        As for `export_text`.
+    classifier : DecisionTreeClassifier
+        A fitted tree.
     max_depth : int, optional
         Deeper nodes are left out; nodes above them have a dashed edge and say how many.
+    max_values : int, optional
+        So many values of a nominal branch are listed, and how many there are besides; None for all.
 
     Returns
     -------
     matplotlib.figure.Figure
         Inner nodes say what they split and how many training examples they have, leaves how many of theirs are of
         their class; the purer, the darker. Thresholds are rounded to 6 digits, long texts lose their middle.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The classifier is none of this package or is not fitted, or a number is not one.
 
     Examples
     --------
@@ -96,7 +107,7 @@ def plot(classifier: DecisionTreeClassifier, *, max_depth: int | None = 4, max_v
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    shown = _Shown(classifier, max_depth, max_values)
+    shown = _Shown("plot", classifier, max_depth, max_values)
     x = shown.places()
     depth = int(shown.tree.depth[~np.isnan(x)].max())
     size = (max(3.0, LEAF_WIDTH * (np.nanmax(x) + 1)), LEVEL_HEIGHT * (depth + 1))
@@ -135,6 +146,7 @@ def _draw(axes: Axes, shown: _Shown, x: Floats, node: int, parent: int, branch: 
 
 
 def _cut(text: str, width: int = WIDTH) -> str:
+    """A text without its middle, where it is longer than ``width`` letters."""
     tail = width // 3
     return text if len(text) <= width else f"{text[: width - 3 - tail]}...{text[-tail:]}"
 
@@ -151,16 +163,23 @@ def _word(value: object, special: str = "[,{}()]") -> str:
 class _Shown:
     """What of a tree is shown, and in which words."""
 
-    def __init__(self, classifier: DecisionTreeClassifier, max_depth: int | None, max_values: int | None) -> None:
-        if not isinstance(classifier, DecisionTreeClassifier):
-            raise TypeError(f"classifier: must be a {__package__}.DecisionTreeClassifier; got {classifier!r}")
+    def __init__(
+        self, function: str, classifier: DecisionTreeClassifier, max_depth: int | None, max_values: int | None
+    ) -> None:
+        """Check the arguments of a public ``function``; ValueError or TypeError where one is wrong."""
+        check(
+            function,
+            classifier=(classifier, [DecisionTreeClassifier]),
+            max_depth=(max_depth, [*whole(0), None]),
+            max_values=(max_values, [*whole(1), None]),
+        )
         check_is_fitted(classifier)
         self.classifier = classifier
         self.tree: Tree = classifier.tree_
-        self.max_values = inf if max_values is None else whole("max_values", max_values, 1)
+        self.max_values = inf if max_values is None else max_values
         self.ends: Bools = self.tree.leaves.copy()
         if max_depth is not None:
-            self.ends |= self.tree.depth >= whole("max_depth", max_depth, 0)
+            self.ends |= self.tree.depth >= max_depth
         self.hidden: Ints = np.where(self.ends, self.tree.below, 0)
         self.mixed = [c is not None and not all(isinstance(v, str) for v in c) for c in classifier.encoding_.categories]
 

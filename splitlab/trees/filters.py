@@ -1,4 +1,7 @@
-"""Which nominal attributes are worth a split: a test of independence, and enough examples beyond the first value."""
+"""Which nominal attributes are worth a split: a test of independence, and enough examples beyond the first value.
+
+Each function looks at one attribute in m nodes at once; ``values`` are its values in these nodes.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,19 @@ from splitlab.trees.proposals import Values
 
 
 def independence(values: Values, m: int) -> Floats:
-    """p-value (m,) of Pearson's chi-square test of values against classes, of those present in each node.
+    """Pearson's chi-square test of the values against the classes that are present in each node.
 
-    1 where a node has fewer than two values or classes. No correction for continuity.
+    Parameters
+    ----------
+    values : Values
+        The values of the attribute in the nodes.
+    m : int
+        The number of nodes.
+
+    Returns
+    -------
+    float64 (m,)
+        p-values, without correction for continuity; 1 where a node has fewer than two values or classes.
     """
     p = np.ones(m)
     if not len(values.node):
@@ -31,7 +44,7 @@ def independence(values: Values, m: int) -> Floats:
 
 
 def second_most_frequent(values: Values, m: int) -> Ints:
-    """How many examples (m,) of each node have its second most frequent value; 0 with fewer than two values."""
+    """How many examples of each node have its second most frequent value: int64 (m,), 0 with fewer than two values."""
     result = np.zeros(m, np.int64)
     size = values.counts.sum(1)
     order = np.lexsort((-size, values.node))
@@ -42,7 +55,7 @@ def second_most_frequent(values: Values, m: int) -> Ints:
 
 
 def several_values(values: Values, m: int) -> Bools:
-    """Which nodes (m,) have at least two values."""
+    """Which nodes have at least two values of the attribute: bool (m,)."""
     result = np.zeros(m, np.bool_)
     starts, lengths = values.runs
     result[values.node[starts[lengths > 1]]] = True

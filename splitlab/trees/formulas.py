@@ -10,7 +10,7 @@ rho_v    N_v / N, the share of branch v
 Every formula returns float64 (...), one value per split. Empty branches and absent classes add nothing: 0/0 is 0.
 Nothing is checked here; ``criteria`` is the public door.
 
-Values of splits that change little can be tiny. All but CCP and the gains of one's own impurities are accurate even
+Values of splits that change little can be tiny. All but CCP and the gains of user-defined impurities are accurate even
 then: differences of probabilities come from ``deviations``, N_vj N - N_v N_j, which are exact.
 """
 
@@ -39,22 +39,22 @@ def ratio(numerator: NDArray[np.number], denominator: NDArray[np.number]) -> Flo
 
 
 def shares(tables: Ints) -> Floats:
-    """rho_v: (..., b)."""
+    """The shares rho_v of the branches: (..., b)."""
     return ratio(tables.sum(-1), tables.sum((-2, -1))[..., None])
 
 
 def probabilities(tables: Ints) -> Floats:
-    """p_vj: (..., b, k)."""
+    """The class probabilities p_vj of the branches: (..., b, k)."""
     return ratio(tables, tables.sum(-1, keepdims=True))
 
 
 def node(tables: Ints) -> Ints:
-    """The node before the split, as a table of one branch: (..., 1, k)."""
+    """The node before the split, as a table of one branch: int64 (..., 1, k)."""
     return tables.sum(-2, keepdims=True)
 
 
 def impurities(counts: Ints, impurity: str) -> Floats:
-    """I of class counts (..., k), for an impurity of ``splitlab.impurity``: (...)."""
+    """The impurity I, in counts or bits, of class counts (..., k), by a name of ``splitlab.impurity``: (...)."""
     rows = counts.reshape(-1, 1, counts.shape[-1])
     masks = np.ones((len(rows), 1), np.bool_)
     return kernels.score(rows, masks, kernels.code(impurity)).reshape(counts.shape[:-1])
@@ -66,12 +66,12 @@ def stack(tables: Ints) -> Ints:
 
 
 def deviations(tables: Ints) -> Floats:
-    """N_vj N - N_v N_j: (..., b, k)."""
+    """N_vj N - N_v N_j, exact: (..., b, k)."""
     return kernels.deviations(stack(tables)).reshape(tables.shape)
 
 
 def gain(tables: Ints, impurity: str) -> Floats:
-    """(I(node) - sum_v I(branch v)) / N."""
+    """Decrease of the impurity per example, (I(node) - sum_v I(branch v)) / N, by a name of ``splitlab.impurity``."""
     return kernels.gains(stack(tables), kernels.code(impurity)).reshape(tables.shape[:-2])
 
 
@@ -95,10 +95,10 @@ def twoing(tables: Ints) -> Floats:
 
 
 def dcsm(tables: Ints) -> Floats:
-    """sum_v rho_v D_v exp(D_v) sum_j p_vj exp(D_v / D (1 - p_vj^2)), D_v and D the classes present in v and the node.
+    """DCSM: sum_v rho_v D_v exp(D_v) sum_j p_vj exp(D_v / D (1 - p_vj^2)), for D_v and D classes in v and the node.
 
-    Where D > 500, the natural logarithm of that, since exp(D) does not fit a float. All splits of a node have the
-    same D, so the order of the splits of a node is that of the definition.
+    Where D > 500 its natural logarithm is returned, since exp(D) does not fit a float. All splits of a node have one
+    and the same D, so their order is that of the definition.
     """
     present = (tables > 0).sum(-1)
     of_node = (node(tables) > 0).sum(-1)
@@ -113,7 +113,10 @@ def dcsm(tables: Ints) -> Floats:
 
 
 def hellinger(plus: Ints, minus: Ints) -> Floats:
-    """sqrt(sum_v (sqrt(N_+v / N_+) - sqrt(N_-v / N_-))^2) over the last axis; 0 when a class is empty."""
+    """Hellinger distance sqrt(sum_v (sqrt(N_+v / N_+) - sqrt(N_-v / N_-))^2): two (..., b) -> (...).
+
+    ``plus`` and ``minus`` are the counts N_+v and N_-v of two classes; the distance is 0 when one of them is empty.
+    """
     n_plus, n_minus = (of.sum(-1, keepdims=True, dtype=np.float64) for of in (plus, minus))
     apart = ratio(deviations(np.stack([plus, minus], -1))[..., 0], n_plus * n_minus)
     away = ratio(apart, np.sqrt(ratio(plus, n_plus)) + np.sqrt(ratio(minus, n_minus)))
@@ -129,7 +132,13 @@ def hddt(tables: Ints) -> Floats:
 
 
 def hddt_all(tables: Ints) -> Floats:
-    """Largest Hellinger distance over all partitions of the node's classes into two groups."""
+    """Largest Hellinger distance over all partitions of the node's classes into two groups.
+
+    Raises
+    ------
+    ValueError
+        More than `MOST_CLASSES` classes are present.
+    """
     tables = tables[..., tables.reshape(-1, tables.shape[-1]).any(0)]
     k = tables.shape[-1]
     if k > MOST_CLASSES:
@@ -142,17 +151,20 @@ def hddt_all(tables: Ints) -> Floats:
 
 
 def entropy_terms(x: Floats) -> Floats:
-    """-x log2 x, 0 at 0."""
+    """The terms -x log2 x of entropy in bits, element by element; 0 at 0."""
     return -x * np.log2(np.where(x > 0, x, 1.0))
 
 
 def gini_terms(x: Floats) -> Floats:
-    """x (1 - x)"""
+    """The terms x (1 - x) of Gini, element by element."""
     return x * (1 - x)
 
 
 def class_confidence(tables: Ints, of_class: Ints, total: Ints, normalize: bool) -> Floats:
-    """CCP of every branch and class (..., b, k); ``of_class`` is N_j (..., 1, k) and ``total`` N (..., 1, 1)."""
+    """The class confidence proportions of every branch and class: (..., b, k).
+
+    ``of_class`` is N_j (..., 1, k), ``total`` is N (..., 1, 1); with ``normalize`` those of a branch add up to 1.
+    """
     sizes = tables.sum(-1, keepdims=True)
     with_class = ratio(tables, of_class)
     without = ratio(sizes - tables, total - of_class)
@@ -161,7 +173,7 @@ def class_confidence(tables: Ints, of_class: Ints, total: Ints, normalize: bool)
 
 
 def ccp(tables: Ints, terms: Callable[[Floats], Floats], normalize: bool) -> Floats:
-    """sum_j f(CCP_j of the node) - sum_v rho_v sum_j f(CCP_vj), with f = ``terms``."""
+    """CCP: sum_j f(CCP_j of the node) - sum_v rho_v sum_j f(CCP_vj), with f = ``terms``."""
     of_class, total = node(tables), tables.sum((-2, -1))[..., None, None]
     before = terms(class_confidence(of_class, of_class, total, normalize)).sum((-2, -1))
     after = terms(class_confidence(tables, of_class, total, normalize)).sum(-1)
@@ -169,7 +181,7 @@ def ccp(tables: Ints, terms: Callable[[Floats], Floats], normalize: bool) -> Flo
 
 
 def distances(tables: Ints) -> Floats:
-    """rho_v (1 - sum_j sqrt(p_vj p_j)): (..., b), as half a sum of squares, which cannot cancel."""
+    """The terms rho_v (1 - sum_j sqrt(p_vj p_j)) of iHD: (..., b), as half a sum of squares, which cannot cancel."""
     sizes, total = tables.sum(-1, keepdims=True), tables.sum((-2, -1), dtype=np.float64)[..., None, None]
     apart = ratio(deviations(tables), sizes * total)
     away = ratio(apart, np.sqrt(probabilities(tables)) + np.sqrt(probabilities(node(tables))))

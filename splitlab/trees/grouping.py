@@ -38,12 +38,18 @@ class Grouping:
     criterion : Criterion
     splitter : str or Splitter
         A name of ``splitlab.splitters()``, an entry like those, ``"exact"`` or ``"multiway"``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        There is no such splitter, or ``"multiway"`` is asked of a criterion of two branches only.
     """
 
     criterion: Criterion
     splitter: str | Splitter
 
     def __post_init__(self) -> None:
+        """Check the splitter."""
         if not isinstance(self.splitter, (str, Splitter)):
             raise TypeError(f"splitter: {show(self.splitter)} is not a name; write it as text")
         if self.splitter == MULTIWAY:
@@ -68,15 +74,26 @@ class Grouping:
         return self.splitter if isinstance(self.splitter, Splitter) else get(self.splitter)
 
     def __call__(self, tables: Ints, values: Floats | None = None) -> Ints:
-        """Branches int64 (g, n), 0 for the left side, of the values of tables int64 (g, n, k).
+        """The branches of the values of some nodes.
 
-        The codes of the values (g, n), ascending, are of no use here, but may be to a subclass.
+        Parameters
+        ----------
+        tables : int64 (g, n, k)
+            Contingency tables without zero rows or columns.
+        values : float64 (g, n), optional
+            The codes of the values, ascending: of no use here, but to subclasses.
+
+        Returns
+        -------
+        int64 (g, n)
+            0 for the left side.
         """
         if self.splitter == MULTIWAY:
             return np.broadcast_to(np.arange(tables.shape[1]), tables.shape[:2])
         return 1 - self._left(tables).astype(np.int64)
 
     def _left(self, tables: Ints) -> Bools:
+        """Which values are on the left side: int64 (g, n, k) -> bool (g, n)."""
         if self._searched:
             return np.stack([exact_split(table, self.criterion) for table in tables])
         if tables.shape[2] == 2 and not self.criterion.is_gain:
@@ -84,7 +101,7 @@ class Grouping:
         return split_batch(self.entry, tables, code(self.criterion.impurity))
 
     def refuse_hopeless(self, n_values: Iterable[int], k: int) -> None:
-        """ValueError when the splitter would take too long for attributes of so many values and k classes."""
+        """ValueError when the splitter would take too long for any of ``n_values`` values and k classes."""
         if self.splitter == MULTIWAY or self._searched or (k == 2 and not self.criterion.is_gain):
             return
         for n in n_values:

@@ -36,10 +36,21 @@ BATCH = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Training examples: x float64 (n, p), NaN missing; which columns are nominal (p,); classes y int (n,) below k.
+    """Training examples, of one tree or of several that are grown together.
 
-    Several trees can be grown together: ``tree`` (n,) then says which one, 0, 1, ..., an example is for. It makes no
-    difference to them, but the passes over arrays are shared.
+    Attributes
+    ----------
+    x : float64 (n, p)
+        The values; NaN where missing.
+    nominal : bool (p,)
+        Which columns are nominal.
+    y : int (n,)
+        The classes, from 0 to k - 1.
+    k : int
+        The number of classes.
+    tree : int (n,), optional
+        Which tree, 0, 1, ..., each example is for. Growing them together makes no difference to the trees, but the
+        passes over arrays are shared.
     """
 
     x: Floats
@@ -87,7 +98,7 @@ class Growth:
 
 
 def grow(examples: Examples, growth: Growth) -> Tree:
-    """Grow a tree; or several, whose roots are the first nodes of the result."""
+    """Grow a tree of the examples; or several trees, whose roots are the first nodes of the result."""
     front = _Front.root(examples, growth)
     levels = []
     while True:
@@ -100,7 +111,19 @@ def grow(examples: Examples, growth: Growth) -> Tree:
 
 @dataclass(frozen=True, eq=False)
 class _Front:
-    """The nodes of one level: class counts (m, k), the node of each example (-1: in a leaf), the sorted lists."""
+    """The m nodes of one level, and the examples in them.
+
+    Attributes
+    ----------
+    depth : int
+        The depth of the nodes; roots have depth 0.
+    counts : int64 (m, k)
+        Class counts.
+    node : int32 (n,)
+        The node of each example; -1 if it is in a leaf.
+    sorted_rows : list of int32 arrays
+        For each attribute the examples that may still be split by it, ascending by node, then value.
+    """
 
     depth: int
     counts: Ints
@@ -109,6 +132,7 @@ class _Front:
 
     @classmethod
     def root(cls, examples: Examples, growth: Growth) -> _Front:
+        """The roots of all trees."""
         k, tree = examples.k, np.zeros_like(examples.y) if examples.tree is None else examples.tree
         m = int(tree.max()) + 1
         counts = np.bincount(tree * k + examples.y, minlength=m * k).reshape(m, k)
@@ -122,26 +146,28 @@ class _Front:
 
     @staticmethod
     def open(counts: Ints, depth: int, growth: Growth) -> Bools:
-        """Which nodes may be split: (m,)."""
+        """Which nodes with class counts (m, k) may be split: bool (m,)."""
         enough = counts.sum(1) >= growth.min_samples_split
         return enough & ((counts > 0).sum(1) > 1) & (depth < growth.max_depth)
 
     def blocks(self, width: int) -> Iterator[tuple[int, int]]:
-        """Ranges of nodes whose rows times ``width`` make about `CELLS`."""
+        """Ranges (start, stop) of nodes whose examples times ``width`` make about `CELLS`."""
         share = np.cumsum(self.counts.sum(1)) * width // CELLS
         edges = np.flatnonzero(np.diff(share)) + 1
         yield from zip([0, *edges], [*edges, len(share)], strict=True)
 
     def children(self, level: _Level, examples: Examples, growth: Growth) -> _Front:
-        """The next level."""
+        """The next level: the children of the nodes that ``level`` splits."""
         rows = np.flatnonzero(self.node >= 0)
         rows = rows[level.n_branches[self.node[rows]] > 0]
         node = self.node[rows].astype(np.int64)
         tree = level.as_tree()  # children are numbered from 0 on
+        # Send the examples of split nodes to the children.
         branch = tree.branches(examples.x[rows, level.feature[node]], node)
         child = tree.first_child[node] + np.where(branch >= 0, branch, level.default[node])
         m, k = int(level.n_branches.sum()), examples.k
         counts = np.bincount(child * k + examples.y[rows], minlength=m * k).reshape(m, k)
+        # Examples in children that cannot be split are done.
         is_open = self.open(counts, self.depth + 1, growth)
         number = np.full(len(examples.y), LEAF, np.int32)
         number[rows] = np.where(is_open[child], child, LEAF)
@@ -149,6 +175,7 @@ class _Front:
         return _Front(self.depth + 1, counts, number, lists)
 
     def _descended(self, column: int, number: NodeOfRow, alive: Bools, m: int) -> Rows:
+        """The sorted list of an attribute for the m children; ``alive`` says in which nodes it may be used below."""
         rows = self.sorted_rows[column]
         child = number.take(rows)
         kept = (child >= 0) & alive.take(self.node.take(rows))
@@ -159,7 +186,10 @@ class _Front:
 
 @dataclass(frozen=True, eq=False)
 class _Level:
-    """The splits of the nodes of one level, as in `Tree`, with node numbers of the level; dead is bool (p, m)."""
+    """The splits of the m nodes of one level: arrays as in `Tree`, with node numbers of the level.
+
+    ``dead`` bool (p, m) says which attributes are given up at a node and below it.
+    """
 
     depth: int
     counts: Ints
@@ -191,6 +221,7 @@ class _Level:
 
 
 def _split_level(front: _Front, examples: Examples, growth: Growth) -> _Level:
+    """Find the best split of every node of a level, block by block."""
     blocks = list(front.blocks(max(examples.k, examples.x.shape[1])))
     keys = [front.node.take(rows) for rows in front.sorted_rows]
     parts = []
@@ -212,7 +243,10 @@ def _split_level(front: _Front, examples: Examples, growth: Growth) -> _Level:
 
 
 def _batches(nominal: Bools, cells: list[int]) -> Iterator[list[int]]:
-    """Neighbouring columns that are worked on as one: numeric ones, with about `BATCH` counts together."""
+    """Neighbouring columns that are worked on as one: numeric ones, with about `BATCH` counts together.
+
+    ``cells`` (p,) are how many counts each column makes. A nominal column is alone.
+    """
     batch: list[int] = []
     for column, is_nominal in enumerate(nominal):
         if batch and (is_nominal or nominal[batch[-1]] or sum(cells[batch[0] : column + 1]) > BATCH):
@@ -223,7 +257,10 @@ def _batches(nominal: Bools, cells: list[int]) -> Iterator[list[int]]:
 
 
 def _propose(values: Values, totals: Ints, is_nominal: bool, growth: Growth) -> tuple[Proposals, Bools]:
-    """The splits of one attribute, and at which nodes it is dead."""
+    """The split of every node by one attribute, and at which nodes the attribute is dead, bool (m,).
+
+    ``totals`` (m, k) are the class counts of the nodes, missing values included.
+    """
     m = len(totals)
     alive = filters.several_values(values, m)
     if not is_nominal:
@@ -238,7 +275,10 @@ def _propose(values: Values, totals: Ints, is_nominal: bool, growth: Growth) -> 
 
 
 def _choose(depth: int, counts: Ints, proposals: list[Proposals], dead: Bools, n_total: int, growth: Growth) -> _Level:
-    """The best attribute of each node."""
+    """Choose the best attribute of each node with class counts (m, k), or none.
+
+    ``proposals`` has one entry for each attribute, ``dead`` is bool (p, m), and ``n_total`` is the number of examples.
+    """
     m = len(counts)
     chosen = _best_columns(np.stack([p.keys for p in proposals], 2), growth)
     feature = np.full(m, LEAF)
@@ -260,6 +300,7 @@ def _choose(depth: int, counts: Ints, proposals: list[Proposals], dead: Bools, n
 
 
 def _sorted_values(parts: list[tuple[Ints, Floats, Ints]]) -> tuple[Ints, Floats, Ints]:
+    """Join nodes, values and branches of several nominal attributes, ascending by node."""
     if not parts:
         return np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64)
     node, value, branch = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -268,7 +309,7 @@ def _sorted_values(parts: list[tuple[Ints, Floats, Ints]]) -> tuple[Ints, Floats
 
 
 def _best_columns(keys: Floats, growth: Growth) -> Ints:
-    """The column (m,) of the best split of each node, -1 where there is none; keys (c, m, p)."""
+    """The column of the best split of each node, from keys float64 (c, m, p): int64 (m,), -1 where there is none."""
     c, m, p = keys.shape
     order = np.broadcast_to(np.arange(p), (m, p))
     if growth.rng is not None:
@@ -284,7 +325,7 @@ def _best_columns(keys: Floats, growth: Growth) -> Ints:
 
 
 def _joined(parts: list[_Level], starts: list[int]) -> _Level:
-    """One level of the blocks of its nodes."""
+    """Join the blocks of a level, whose first nodes are ``starts``."""
     joined = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("counts", "feature", "threshold", "n_branches", "default", "improvement", "value", "value_branch")
@@ -295,7 +336,7 @@ def _joined(parts: list[_Level], starts: list[int]) -> _Level:
 
 
 def _assemble(levels: list[_Level]) -> Tree:
-    """The whole tree of its levels."""
+    """Join the levels of a tree, or of trees that were grown together."""
     trees, node = [], 0
     for level in levels:
         trees.append(level.as_tree(node + len(level.feature), node))

@@ -1,96 +1,67 @@
-"""Parameters of trees, checked: every error says in one line which parameter, what it is and what is allowed."""
+"""What parameters of trees and of their functions may be, in scikit-learn's terms, and what they come to.
+
+The names below are constraints as scikit-learn's estimators have them in ``_parameter_constraints``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import ceil, log2, sqrt
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import (
+    Interval,
+    RealNotInt,
+    StrOptions,
+    validate_parameter_constraints,
+)
 
-from splitlab.contingency import show
-
-
-def flag(name: str, value: Any) -> bool:
-    """True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: must be True or False; got {show(value)}")
-    return bool(value)
-
-
-def whole(name: str, value: Any, least: int, what: str = "") -> int:
-    """A whole number, at least ``least``, of what."""
-    allowed = f"at least {least}{what and f' {what}'}"
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name}: must be a whole number, {allowed}; got {show(value)}")
-    if value < least:
-        raise ValueError(f"{name}: must be {allowed}; got {show(value)}")
-    return int(value)
+FLAG = ["boolean"]
+NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
+PROBABILITY = [Interval(Real, 0, 1, closed="neither")]
+BELOW_HALF = [Interval(Real, 0, 0.5, closed="neither")]
+SHARE = Interval(Real, 0, 1, closed="right")
+FRACTION = Interval(RealNotInt, 0, 1, closed="right")  # beside whole numbers, of which 1 is one
 
 
-def _within(name: str, value: Any, allowed: str, is_allowed: Callable[[float], bool]) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: {show(value)} is too large for a float") from None
-    if not is_allowed(number):
-        raise ValueError(f"{name}: must be {allowed}; got {show(value)}")
-    return number
+def whole(least: int) -> list[Any]:
+    """The constraint of whole numbers that are at least ``least``."""
+    return [Interval(Integral, least, None, closed="left")]
 
 
-def real(name: str, value: Any) -> float:
-    """A number, at least 0."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name}: must be a number, at least 0; got {show(value)}")
-    return _within(name, value, "at least 0", lambda x: x >= 0)
+def one_of(*words: str) -> list[Any]:
+    """The constraint of texts that are among ``words``."""
+    return [StrOptions(set(words))]
 
 
-def between(name: str, value: Any, low: float, high: float) -> float:
-    """A number above ``low`` and below ``high``."""
-    allowed = f"above {low} and below {high}"
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name}: must be a number {allowed}; got {show(value)}")
-    return _within(name, value, allowed, lambda x: low < x < high)
+def check(function: str, **parameters: tuple[Any, list[Any]]) -> None:
+    """Check the values of parameters against their constraints.
+
+    Parameters
+    ----------
+    function : str
+        The name of the function, for the message.
+    **parameters : tuple of a value and a list of constraints
+        The value is right if it satisfies one of them.
+
+    Raises
+    ------
+    sklearn.utils._param_validation.InvalidParameterError
+        A ValueError and TypeError that names the first wrong parameter and its value.
+    """
+    values = {name: value for name, (value, _) in parameters.items()}
+    validate_parameter_constraints({name: allowed for name, (_, allowed) in parameters.items()}, values, function)
 
 
-def share(name: str, value: Any) -> float:
-    """A number above 0 and at most 1."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name}: must be a number above 0 and at most 1; got {show(value)}")
-    return _within(name, value, "above 0 and at most 1", lambda x: 0 < x <= 1)
+def samples(value: int | float, n: int, least: int) -> int:
+    """A number of examples, at least ``least``: a float is a share of all ``n``, rounded up."""
+    return int(value) if isinstance(value, Integral) else max(least, ceil(value * n))
 
 
-def samples(name: str, value: Any, n: int, least: int) -> int:
-    """A number of examples; a float is a share of all n, rounded up."""
-    if isinstance(value, Integral):
-        return whole(name, value, least)
-    if not isinstance(value, Real):
-        raise TypeError(
-            f"{name}: must be a whole number, at least {least}, or a share of the examples; got {show(value)}"
-        )
-    return max(least, ceil(share(name, value) * n))
-
-
-def features(value: Any, p: int) -> int | None:
-    """How many of p attributes are considered; None for all."""
-    if value is None:
-        return None
-    if isinstance(value, str) and value in ("sqrt", "log2"):
+def features(value: int | float | str | None, p: int) -> int | None:
+    """How many of ``p`` attributes are considered, at least 1; None for all."""
+    if value is None or isinstance(value, Integral):
+        return None if value is None else int(value)
+    if isinstance(value, str):
         return max(1, int(sqrt(p) if value == "sqrt" else log2(p)))
-    if isinstance(value, Integral):
-        return whole("max_features", value, 1)
-    if isinstance(value, Real):
-        return max(1, int(share("max_features", value) * p))
-    kind = ValueError if isinstance(value, str) else TypeError
-    raise kind(f"max_features: must be a number of attributes, a share of them, 'sqrt' or 'log2'; got {show(value)}")
-
-
-def random_state(value: Any) -> np.random.RandomState:
-    """The generator that scikit-learn makes of it."""
-    try:
-        return check_random_state(value)
-    except ValueError:
-        allowed = "a whole number from 0 to 4294967295 or a numpy.random.RandomState"
-        raise ValueError(f"random_state: must be {allowed}; got {show(value)}") from None
+    return max(1, int(value * p))

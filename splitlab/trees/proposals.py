@@ -37,7 +37,17 @@ CHUNK = 1 << 17
 
 @dataclass(frozen=True)
 class Values:
-    """Class counts (p, k) of the p values present in the nodes, ascending by node, then value."""
+    """The p values that are present in some nodes, ascending by node, then value.
+
+    Attributes
+    ----------
+    node : int64 (p,)
+        The node of each value.
+    value : float64 (p,)
+        The number, or the code of the category.
+    counts : int64 (p, k)
+        Class counts.
+    """
 
     node: Ints
     value: Floats
@@ -45,7 +55,7 @@ class Values:
 
     @cached_property
     def runs(self) -> tuple[Ints, Ints]:
-        """Where each node with values begins, and how many it has."""
+        """Where the values of each node that has any begin, and how many it has: two int64 (nodes with values,)."""
         return runs(self.node)
 
 
@@ -79,13 +89,13 @@ class Proposals:
 
     @classmethod
     def none(cls, criterion: Criterion, values: Values, m: int) -> Proposals:
-        """No split anywhere."""
+        """Proposals for m nodes without a split in any of them, to be filled by `enter`."""
         keys = np.full((2 if criterion.tie else 1, m), -inf)
         zero, nan = np.zeros(m, np.int64), np.full(m, np.nan)
         return cls(keys, nan, nan.copy(), zero, zero.copy(), values, np.zeros(0, np.int64))
 
     def parts(self, count: int) -> list[Proposals]:
-        """Those of so many numeric attributes that were one with the nodes of all of them."""
+        """The proposals for each of ``count`` numeric attributes, from those for the nodes of all, side by side."""
         if count == 1:
             return [self]
         names = ("keys", "improvement", "threshold", "n_branches", "default")
@@ -93,7 +103,20 @@ class Proposals:
         return [replace(self, **dict(zip(names, each, strict=True))) for each in arrays]
 
     def enter(self, node: Ints, tables: Ints, default: Ints, criterion: Criterion, min_leaf: int) -> None:
-        """Write in the splits of some nodes, (len(node), b, k) with missing values; those too small do not count."""
+        """Write in the splits of some nodes.
+
+        Parameters
+        ----------
+        node : int64 (g,)
+            The nodes.
+        tables : int64 (g, b, k)
+            Class counts of the branches, missing values included.
+        default : int64 (g,)
+            The branches for missing values.
+        criterion : Criterion
+        min_leaf : int
+            A split with a smaller branch does not count.
+        """
         keys = criterion.keys(tables)
         self.keys[:, node] = np.where(tables.sum(2).min(1) >= min_leaf, keys, -inf)
         self.improvement[node] = criterion.improvement(tables, keys)
@@ -102,7 +125,15 @@ class Proposals:
 
 
 def values_of(node: NDArray[np.integer], value: Floats, y: Ints, k: int) -> Values:
-    """Count the classes of examples that are sorted by node and value."""
+    """Count the classes of examples that are sorted by node and value.
+
+    Parameters
+    ----------
+    node, value, y : (n,)
+        The node, the known value and the class, below k, of each example.
+    k : int
+        The number of classes.
+    """
     new = np.empty(len(node), np.bool_)
     new[:1] = True
     np.not_equal(node[1:], node[:-1], out=new[1:])
@@ -114,15 +145,15 @@ def values_of(node: NDArray[np.integer], value: Floats, y: Ints, k: int) -> Valu
 
 
 def midpoint(low: Floats, high: Floats) -> Floats:
-    """The thresholds between neighbouring values: their means, or ``low`` where rounding would reach ``high``."""
+    """The thresholds between neighbouring values (m,): their means, or ``low`` where rounding would reach ``high``."""
     middle = low / 2 + high / 2
     return np.where((middle < high) & (middle >= low), middle, low)
 
 
 def boundaries(values: Values, convex: Bools) -> Ints:
-    """The places i such that a threshold between values i and i + 1 of a node may be best.
+    """The indices i such that a threshold between values i and i + 1 of a node may be best: int64, ascending.
 
-    ``convex`` (m,) says for which nodes those inside a single class are not needed.
+    ``convex`` (m,) says in which nodes thresholds inside a single class are not needed.
     """
     size, largest = values.counts.sum(1), values.counts.max(1)
     only = np.where(largest == size, values.counts.argmax(1), -1)
@@ -142,6 +173,11 @@ def numeric(values: Values, totals: Ints, criterion: Criterion, min_leaf: int) -
     criterion : Criterion
     min_leaf : int
         Fewest examples in a branch.
+
+    Returns
+    -------
+    Proposals
+        Of equally good thresholds the lowest.
     """
     found = Proposals.none(criterion, values, len(totals))
     if len(values.node) < 2:
@@ -170,7 +206,22 @@ def numeric(values: Values, totals: Ints, criterion: Criterion, min_leaf: int) -
 
 @dataclass(frozen=True)
 class _Thresholds:
-    """The splits of numeric attributes: running sums over all values, and what to take off them per node."""
+    """The thresholds of a numeric attribute in m nodes with p values in all.
+
+    A threshold is named by its node and the index of the last value below it, in ``places``.
+
+    Attributes
+    ----------
+    below : int64 (p, k)
+        Running sums of the class counts, over all nodes.
+    before : int64 (m, k)
+        What to take off them in each node.
+    known, missing : int64 (m, k)
+        Class counts of each node where the value is known, and where it is not.
+    criterion : Criterion
+    min_leaf : int
+        Fewest examples in a branch.
+    """
 
     below: Ints
     before: Ints
@@ -180,11 +231,12 @@ class _Thresholds:
     min_leaf: int
 
     def default(self, places: Ints, node: Ints) -> Ints:
+        """The branch of missing values for each threshold: int64 (t,)."""
         left = (self.below.take(places, 0) - self.before.take(node, 0)).sum(1)
         return (2 * left < self.known.take(node, 0).sum(1)).astype(np.int64)
 
     def tables(self, places: Ints, node: Ints) -> Ints:
-        """(len(places), 2, k), missing values included."""
+        """Class counts of both branches for each threshold, missing values included: int64 (t, 2, k)."""
         tables = np.empty((len(places), 2, self.known.shape[1]), np.int64)
         np.subtract(self.below.take(places, 0), self.before.take(node, 0), out=tables[:, 0])
         np.subtract(self.known.take(node, 0), tables[:, 0], out=tables[:, 1])
@@ -193,7 +245,7 @@ class _Thresholds:
         return tables
 
     def judge(self, places: Ints, node: Ints) -> Floats:
-        """The keys of all splits, in chunks."""
+        """What decides between the thresholds, as `Criterion.keys` gives it: float64 (c, t), worked out in chunks."""
         step = max(1, CHUNK // self.known.shape[1])
         keys = np.empty((2 if self.criterion.tie else 1, len(places)))
         for start in range(0, len(places), step):
@@ -213,15 +265,20 @@ def nominal(
     min_leaf: int,
     usable: Bools,
 ) -> Proposals:
-    """The split of each node of ``usable`` (m,) that ``group`` makes of its values.
+    """The split of each node that ``group`` makes of the values of a nominal attribute.
 
     Parameters
     ----------
-    values, totals, criterion, min_leaf
-        As for `numeric`.
+    values : Values
+        Of the nodes, known values only.
+    totals : int64 (m, k)
+        The class counts of the nodes, missing values included.
+    criterion : Criterion
     group : callable
         Contingency tables int64 (g, n, k), n and k >= 2, without zero rows or columns, and the values of their rows
         (g, n) -> branches int64 (g, n). Where it leaves a branch empty there is no split.
+    min_leaf : int
+        Fewest examples in a branch.
     usable : bool (m,)
         The nodes that may be split at all.
     """
@@ -241,7 +298,7 @@ def nominal(
         tables = np.ascontiguousarray(values.counts[rows[:, :, None], columns[:, None, :]])
         branch[rows] = group(tables, values.value[rows])
     n_branches = np.maximum.reduceat(branch, starts)[chosen] + 1
-    chosen, n_branches = chosen[n_branches > 1], n_branches[n_branches > 1]  # a splitter of one's own may refuse
+    chosen, n_branches = chosen[n_branches > 1], n_branches[n_branches > 1]  # a user-defined splitter may refuse
     for same in _alike(n_branches, n_branches):
         which = chosen[same]
         tables = _by_branch(values.counts, branch, starts, int(n_branches[same[0]]))[which]
@@ -252,7 +309,7 @@ def nominal(
 
 
 def _alike(lengths: Ints, classes: Ints) -> list[Ints]:
-    """The places of tables of one shape, shape by shape."""
+    """The indices of tables of one shape, shape by shape: a list of int64 arrays."""
     if not len(lengths):
         return []
     shape = lengths * (classes.max() + 1) + classes
@@ -261,5 +318,5 @@ def _alike(lengths: Ints, classes: Ints) -> list[Ints]:
 
 
 def _by_branch(counts: Ints, branch: Ints, starts: Ints, b: int) -> Ints:
-    """Add up the counts of each branch of each run of values: (len(starts), b, k)."""
+    """Add up the counts (p, k) of each of b branches in each run of values that begins at ``starts``: (runs, b, k)."""
     return np.stack([np.add.reduceat(counts * (branch == i)[:, None], starts) for i in range(b)], 1)

@@ -54,7 +54,7 @@ def exact_split(table: Ints, criterion: Criterion) -> Bools:
 
 
 def class_order_split(tables: Ints, criterion: Criterion) -> Bools:
-    """The best prefixes in the order of the share of class 0: int64 (g, n, 2) -> bool (g, n)."""
+    """The left sides of the best prefixes in the order of the share of class 0: int64 (g, n, 2) -> bool (g, n)."""
     g, n, _ = tables.shape
     order = np.argsort(tables[:, :, 0] / tables.sum(2), axis=1, kind="stable")
     left = np.take_along_axis(tables, order[:, :, None], 1).cumsum(1)[:, :-1]
@@ -66,7 +66,10 @@ def class_order_split(tables: Ints, criterion: Criterion) -> Bools:
 
 
 def all_splits(n: int, criterion: Criterion, k: int) -> Bools:
-    """All splits of n rows with row 0 on the left: bool (2^(n-1) - 1, n)."""
+    """All splits of n rows with row 0 on the left: bool (2^(n-1) - 1, n); ValueError if these are too many.
+
+    The criterion and the number k of classes are for the message.
+    """
     if 1 << (n - 1) > MOST:
         raise ValueError(
             f"splitter: 'exact' would have to try about {2.0 ** (n - 1):.2g} splits of n = {n} values and k = {k} "
@@ -89,6 +92,7 @@ def dichotomies(x: Floats) -> Bools:
     One of a set and its complement is enough; either may come, and sets may come twice.
     """
     n = len(x)
+    # Drop the dimensions that the vectors do not span.
     _, lengths, axes = np.linalg.svd(x, full_matrices=False)
     r = int((lengths > ON).sum())
     x = x @ axes[:r].T
@@ -96,6 +100,7 @@ def dichotomies(x: Floats) -> Bools:
         return every_set(n)
     if r == 1:
         return np.ones((1, n), np.bool_)
+    # Lay a hyperplane through every r - 1 independent vectors, and see which vectors lie on it.
     subsets = np.array(list(itertools.combinations(range(n), r - 1)))
     _, lengths, axes = np.linalg.svd(x[subsets])
     independent = lengths[:, -1] > ON
@@ -104,6 +109,7 @@ def dichotomies(x: Floats) -> Bools:
     on = np.abs(above) <= ON
     alone = on.sum(1) == r - 1  # nothing but the rows of the subset lies on the plane, and they are independent
     found = [_every_turn(above[alone] > 0, subsets[alone])]
+    # Each other hyperplane once: divide the vectors on it in the same way, one dimension lower.
     _, first = np.unique(np.where(on, 0.0, np.sign(above)), axis=0, return_index=True)
     for plane in first[~alone[first]]:
         inside = on[plane]
@@ -123,11 +129,12 @@ def _every_turn(above: Bools, subsets: Ints) -> Bools:
 
 
 def every_set(n: int) -> Bools:
-    """All subsets of n things: bool (2^n, n)."""
+    """All subsets of n things, in the order of their binary numbers: bool (2^n, n)."""
     return (np.arange(1 << n)[:, None] >> np.arange(n) & 1) > 0
 
 
 def _best(table: Ints, masks: Bools, criterion: Criterion) -> Bools:
+    """The first best of the splits ``masks`` (m, n) of a table int64 (n, k): bool (n,)."""
     left = masks.astype(np.int64) @ table
     keys = criterion.keys(np.stack([left, table.sum(0) - left], 1))
     return masks[first_best(keys, np.zeros(len(masks), np.int64), criterion.same, criterion.floor)[0]]

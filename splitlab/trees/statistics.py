@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from splitlab._jit import Floats
-from splitlab.trees.parameters import between, flag, real, whole
+from splitlab.trees.parameters import BELOW_HALF, FLAG, NOT_NEGATIVE, PROBABILITY, check, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,16 +91,36 @@ class WinTieLoss(NamedTuple):
 
 
 def average_ranks(scores: ArrayLike, higher_is_better: bool = True) -> Floats:
-    """The mean rank (k,) of each method over data sets, from scores (n, k); 1 is best, equal ones share their ranks.
+    """The mean rank of each method over data sets; 1 is best, equal scores share their ranks.
 
+    Parameters
+    ----------
+    scores : array_like, shape (n, k)
+        One row per data set, one column per method.
+    higher_is_better : bool
+        False for errors and times.
+
+    Returns
+    -------
+    float64 (k,)
+
+    Raises
+    ------
+    ValueError
+        There are fewer than 2 data sets or methods, or a score is NaN.
+
+    Examples
+    --------
     >>> average_ranks([[0.9, 0.8, 0.7], [0.5, 0.6, 0.6]]).tolist()
     [2.0, 1.75, 2.25]
     """
+    check("average_ranks", higher_is_better=(higher_is_better, FLAG))
     values = _table(scores)
-    return stats.rankdata(-values if flag("higher_is_better", higher_is_better) else values, axis=1).mean(axis=0)
+    return stats.rankdata(-values if higher_is_better else values, axis=1).mean(axis=0)
 
 
 def _table(scores: ArrayLike) -> Floats:
+    """Scores as float64 (n, k); ValueError where they are too few or NaN."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 2 or values.shape[0] < 2 or values.shape[1] < 2:
         raise ValueError(f"scores: need at least 2 data sets (rows) and 2 methods (columns); got shape {values.shape}")
@@ -111,11 +131,27 @@ def _table(scores: ArrayLike) -> Floats:
 
 
 def friedman(ranks: ArrayLike, n: int) -> tuple[float, float]:
-    """Friedman's chi-square and its p-value from average ranks (k,) over n data sets.
+    """Friedman's chi-square and its p-value from average ranks over data sets.
 
-    It is computed as 12 N / (k (k + 1)) sum (R_j - (k + 1) / 2)^2: the same, but it does not enlarge the rounding of
-    published ranks. They must be from 1 to k and add up to k (k + 1) / 2 within 0.01 each.
+    Parameters
+    ----------
+    ranks : array_like, shape (k,)
+        From 1 to k; they add up to k (k + 1) / 2 within 0.01 each.
+    n : int
+        The number of data sets.
 
+    Raises
+    ------
+    ValueError
+        The ranks are no such ranks, or k or n is below 2.
+
+    Notes
+    -----
+    It is computed as 12 N / (k (k + 1)) sum (R_j - (k + 1) / 2)^2, which is equal to the formula above but does not
+    enlarge the rounding of published ranks.
+
+    Examples
+    --------
     >>> published = [4.70, 5.55, 5.875, 5.15, 4.55, 4.925, 2.80, 2.45]
     >>> round(friedman(published, 20)[0], 2)
     35.77
@@ -124,7 +160,7 @@ def friedman(ranks: ArrayLike, n: int) -> tuple[float, float]:
     if values.ndim != 1:
         raise ValueError(f"ranks: need one average rank for each method; got shape {values.shape}")
     k = len(values)
-    _check(k, n)
+    _check("friedman", k, n)
     if not abs(values.sum() - k * (k + 1) / 2) <= 0.01 * k:
         raise ValueError(f"ranks: {k} average ranks must add up to {k * (k + 1) / 2:g}; got {values.sum():g}")
     if not ((values >= 1) & (values <= k)).all():
@@ -133,20 +169,26 @@ def friedman(ranks: ArrayLike, n: int) -> tuple[float, float]:
     return chi_square, float(stats.chi2.sf(chi_square, k - 1))
 
 
-def _check(k: int, n: int, alpha: float = 0.05) -> None:
-    whole("k", k, 2, "methods")
-    whole("n", n, 2, "data sets")
-    between("alpha", alpha, 0, 1)
+def _check(function: str, k: int, n: int, alpha: float = 0.05) -> None:
+    """ValueError unless there are at least 2 methods and data sets, and ``alpha`` is above 0 and below 1."""
+    check(function, k=(k, whole(2)), n=(n, whole(2)), alpha=(alpha, PROBABILITY))
 
 
 def iman_davenport(chi_square: float, k: int, n: int) -> tuple[float, float]:
     """Iman and Davenport's F and its p-value from Friedman's chi-square of k methods on n data sets.
 
+    Raises
+    ------
+    ValueError
+        k or n is below 2, or the chi-square is not from 0 to n (k - 1).
+
+    Examples
+    --------
     >>> round(iman_davenport(35.7708, 8, 20)[0], 2)
     6.52
     """
-    _check(k, n)
-    chi_square = real("chi_square", chi_square)
+    _check("iman_davenport", k, n)
+    check("iman_davenport", chi_square=(chi_square, NOT_NEGATIVE))
     if not chi_square <= n * (k - 1) * (1 + 1e-9):
         raise ValueError(f"chi_square: must be from 0 to n (k - 1) = {n * (k - 1)}; got {chi_square}")
     rest = n * (k - 1) - chi_square
@@ -155,22 +197,36 @@ def iman_davenport(chi_square: float, k: int, n: int) -> tuple[float, float]:
 
 
 def critical_f(k: int, n: int, alpha: float = 0.05) -> float:
-    """What Iman and Davenport's F has to exceed.
+    """What Iman and Davenport's F has to exceed at level ``alpha``, for k methods on n data sets.
 
+    Raises
+    ------
+    ValueError
+        k or n is below 2, or ``alpha`` is not between 0 and 1.
+
+    Examples
+    --------
     >>> round(critical_f(8, 20), 3)
     2.079
     """
-    _check(k, n, alpha)
+    _check("critical_f", k, n, alpha)
     return float(stats.f.isf(alpha, k - 1, (k - 1) * (n - 1)))
 
 
 def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
-    """Nemenyi's critical difference of the average ranks of k methods on n data sets.
+    """Nemenyi's critical difference of the average ranks of k methods on n data sets, at level ``alpha``.
 
+    Raises
+    ------
+    ValueError
+        k or n is below 2, or ``alpha`` is not between 0 and 1.
+
+    Examples
+    --------
     >>> round(critical_difference(8, 20), 3)
     2.348
     """
-    _check(k, n, alpha)
+    _check("critical_difference", k, n, alpha)
     quantile = float(stats.studentized_range.isf(alpha, k, inf)) / sqrt(2)
     return quantile * sqrt(k * (k + 1) / (6 * n))
 
@@ -190,6 +246,11 @@ def compare(
         False for errors and times.
     alpha : float
         Level of the tests.
+
+    Raises
+    ------
+    ValueError
+        There are fewer than 2 data sets or methods, a score is NaN, or the names are too few or not different.
 
     Examples
     --------
@@ -213,8 +274,15 @@ def compare(
 
 
 def paired_t_test(first: ArrayLike, second: ArrayLike) -> TTest:
-    """Paired t-test that ``first`` is larger, over the results of J repetitions on the same examples.
+    """Paired t-test that ``first`` is larger, over results (J,) of two methods in J repetitions on the same examples.
 
+    Raises
+    ------
+    ValueError
+        The results do not come in pairs, are fewer than 2, or not finite.
+
+    Examples
+    --------
     >>> [round(float(x), 4) for x in paired_t_test([0.81, 0.80, 0.84], [0.80, 0.80, 0.81])]
     [1.5119, 0.1349, 2.0]
     """
@@ -222,27 +290,33 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> TTest:
 
 
 def corrected_t_test(first: ArrayLike, second: ArrayLike, folds: int) -> TTest:
-    """The same for all folds of repeated ``folds``-fold cross-validation, as corrected by Nadeau and Bengio.
+    """Nadeau and Bengio's t-test that ``first`` is larger, over results (J,) of all folds of repeated cross-validation.
 
     The variance of the mean is that of the differences times 1/J + n_test/n_train = 1/J + 1/(folds - 1).
 
+    Raises
+    ------
+    ValueError
+        The results do not come in pairs, are fewer than 2, or not finite; or there are fewer than 2 folds.
+
+    Examples
+    --------
     >>> [round(float(x), 4) for x in corrected_t_test([0.81, 0.80, 0.84], [0.80, 0.80, 0.81], folds=3)]
     [0.9562, 0.2199, 2.0]
     """
-    return _t_test(first, second, 1 / (whole("folds", folds, 2) - 1))
+    check("corrected_t_test", folds=(folds, whole(2)))
+    return _t_test(first, second, 1 / (folds - 1))
 
 
 def _t_test(first: ArrayLike, second: ArrayLike, overlap: float) -> TTest:
+    """One-sided t-test of J paired differences; the variance of their mean is theirs times 1/J + ``overlap``."""
     a, b = _pair(first, second)
-    with np.errstate(over="ignore"):
-        difference = a - b
-    if not np.isfinite(difference).all():
-        difference = a / 2 - b / 2
+    difference = a - b
     if len(difference) < 2:
         raise ValueError("a t-test needs at least 2 results of each method")
     largest = float(np.abs(difference).max())
     if largest > 0:
-        difference = difference / largest  # squares of huge or tiny differences fit no float
+        difference = difference / largest  # so that the threshold below is a relative one
     mean, degrees = float(difference.mean()), len(difference) - 1
     error = float(difference.std(ddof=1)) * sqrt(1 / len(difference) + overlap)
     beyond_doubt = copysign(inf, mean) if mean else 0.0
@@ -251,6 +325,7 @@ def _t_test(first: ArrayLike, second: ArrayLike, overlap: float) -> TTest:
 
 
 def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
+    """The results of two methods as float64 (J,) each; ValueError where they do not come in pairs or are not finite."""
     a, b = (np.asarray(x, dtype=np.float64) for x in (first, second))
     if a.shape != b.shape:
         raise ValueError(f"the two methods need equally many results, in pairs; got shapes {a.shape} and {b.shape}")
@@ -260,27 +335,41 @@ def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def win_tie_loss(first: ArrayLike, second: ArrayLike, margin: float = 0.0) -> WinTieLoss:
-    """On how many data sets ``first`` is larger, within ``margin``, smaller.
+    """On how many data sets ``first`` is larger than ``second``, within ``margin`` of it, and smaller.
 
+    Raises
+    ------
+    ValueError
+        The results (n,) do not come in pairs or are not finite; or ``margin`` is negative.
+
+    Examples
+    --------
     >>> win_tie_loss([0.9, 0.8, 0.7], [0.8, 0.8, 0.8])
     WinTieLoss(wins=1, ties=1, losses=1)
     """
+    check("win_tie_loss", margin=(margin, NOT_NEGATIVE))
     a, b = _pair(first, second)
-    margin = real("margin", margin)
     wins, losses = int((a - b > margin).sum()), int((b - a > margin).sum())
     return WinTieLoss(wins, len(a) - wins - losses, losses)
 
 
 def significant_win_tie_loss(p_values: ArrayLike, alpha: float = 0.05) -> WinTieLoss:
-    """On how many data sets one-tailed tests say better (p <= alpha < 1/2), neither, worse (p >= 1 - alpha).
+    """On how many data sets one-tailed tests say better (p <= alpha), neither, and worse (p >= 1 - alpha).
 
+    Raises
+    ------
+    ValueError
+        A p-value is not from 0 to 1, or ``alpha`` is not between 0 and 1/2.
+
+    Examples
+    --------
     >>> significant_win_tie_loss([0.01, 0.5, 0.97, 0.95])
     WinTieLoss(wins=1, ties=1, losses=2)
     """
+    check("significant_win_tie_loss", alpha=(alpha, BELOW_HALF))
     p: NDArray[np.float64] = np.asarray(p_values, dtype=np.float64)
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError("p_values: must be from 0 to 1")
-    between("alpha", alpha, 0, 0.5)
     wins, losses = int((p <= alpha).sum()), int((p >= 1 - alpha).sum())
     return WinTieLoss(wins, len(p) - wins - losses, losses)
 
@@ -323,7 +412,7 @@ def cd_diagram(result: Comparison) -> Figure:
 
 
 def _scale(axes: Axes, k: int, difference: float) -> None:
-    """The line of ranks, and the length of the critical difference above it."""
+    """Draw the line of the ranks 1 to k, and above it the length of the critical difference."""
     axes.plot([1, k], [0, 0], color="black", linewidth=0.8, clip_on=False)
     for rank in range(1, k + 1):
         axes.plot([rank, rank], [0, 0.3], color="black", linewidth=0.8, clip_on=False)

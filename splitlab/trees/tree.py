@@ -56,22 +56,22 @@ class Tree:
 
     @property
     def node_count(self) -> int:
-        """Nodes, leaves included."""
+        """The number of nodes, leaves included."""
         return len(self.feature)
 
     @property
     def n_trees(self) -> int:
-        """Trees that were grown together: the nodes of depth 0."""
+        """The number of trees that were grown together: the nodes of depth 0."""
         return int((self.depth == 0).sum())
 
     @property
     def parent(self) -> Ints:
-        """The parent of every node but the roots: entry i is that of node ``n_trees + i``, as children are in order."""
+        """The parent of every node but the roots: int64 (m - n_trees,); entry i belongs to node ``n_trees + i``."""
         return np.repeat(np.arange(self.node_count), self.n_branches)
 
     @property
     def root(self) -> Ints:
-        """The root of the tree that each node belongs to."""
+        """The root of the tree that each node belongs to: int64 (m,)."""
         root, parent = np.arange(self.node_count), self.parent
         for level in range(1, int(self.depth.max()) + 1):
             here = np.flatnonzero(self.depth == level)
@@ -80,7 +80,7 @@ class Tree:
 
     @property
     def below(self) -> Ints:
-        """How many nodes are below each: (m,)."""
+        """How many nodes are below each node: int64 (m,)."""
         below = [0] * self.node_count
         for node, parent in reversed(list(enumerate(self.parent.tolist(), self.n_trees))):
             below[parent] += below[node] + 1
@@ -88,28 +88,28 @@ class Tree:
 
     @property
     def node_counts(self) -> Ints:
-        """Nodes of each tree, leaves included: (n_trees,)."""
+        """How many nodes each tree has, leaves included: int64 (n_trees,)."""
         return np.bincount(self.root, minlength=self.n_trees)
 
     @property
     def depths(self) -> Ints:
-        """The depth of the deepest leaf of each tree: (n_trees,)."""
+        """The depth of the deepest leaf of each tree: int64 (n_trees,)."""
         deepest = np.zeros(self.n_trees, np.int64)
         np.maximum.at(deepest, self.root, self.depth)
         return deepest
 
     @property
     def leaves(self) -> Bools:
-        """Which nodes are leaves."""
+        """Which nodes are leaves: bool (m,)."""
         return self.feature == LEAF
 
     @property
     def majority(self) -> Ints:
-        """The most frequent class of every node, the first of equal ones."""
+        """The most frequent class of every node, the first of equal ones: int64 (m,)."""
         return self.counts.argmax(1)
 
     def branches(self, x: Floats, node: Ints) -> Ints:
-        """The branch that each value x takes at its (inner) node; -1 where it is missing or was not seen there."""
+        """The branch that each value x (n,) takes at its inner node (n,); -1 where it is missing or not seen there."""
         branch = (x > self.threshold[node]).astype(np.int64)
         branch[np.isnan(x)] = -1
         nominal = np.flatnonzero(np.isnan(self.threshold[node]))
@@ -118,6 +118,7 @@ class Tree:
         return branch
 
     def _looked_up(self, x: Floats, node: Ints) -> Ints:
+        """The branch of each nominal value x (n,) at its node (n,); -1 where the node has not seen it."""
         known = x >= 0
         width = int(self.value.max()) + 1
         wanted = node * width + np.where(known, x, 0).astype(np.int64)
@@ -126,10 +127,21 @@ class Tree:
         return np.where(known & (x < width) & (keys[place] == wanted), self.value_branch[place], -1)
 
     def steps(self, x: Floats, stop_at_unseen: bool = False, root: Ints | None = None) -> Iterator[tuple[Ints, Ints]]:
-        """Walk all rows of x from the root: after each step the rows still on their way, and their nodes.
+        """Walk all rows of x from a root to a leaf.
 
-        A missing or unseen value goes to the default branch, or ends the walk there (``stop_at_unseen``). Of several
-        trees the one whose root is named is walked through.
+        Parameters
+        ----------
+        x : float64 (n, p)
+            Examples.
+        stop_at_unseen : bool
+            Whether a missing or unseen value ends the walk; otherwise it goes to the default branch.
+        root : int64 (n,), optional
+            The root of the tree that each row walks through, where several trees were grown together.
+
+        Yields
+        ------
+        rows, node : int64 arrays
+            After each step the rows that are still on their way, and their nodes; the roots come first.
         """
         rows, node = np.arange(len(x)), np.zeros(len(x), np.int64) if root is None else root
         while len(rows):
@@ -142,7 +154,7 @@ class Tree:
             node = self.first_child[node] + np.where(branch >= 0, branch, self.default[node])
 
     def apply(self, x: Floats, stop_at_unseen: bool = False, root: Ints | None = None) -> Ints:
-        """The node where each row of x (n, p) ends."""
+        """The node where each row of x (n, p) ends: int64 (n,); the parameters are those of `steps`."""
         last = np.zeros(len(x), np.int64)
         for rows, node in self.steps(x, stop_at_unseen, root):
             last[rows] = node
@@ -160,7 +172,7 @@ class Tree:
         return self._without_orphans(feature)
 
     def _without_orphans(self, feature: Ints) -> Tree:
-        """Make the nodes that ``feature`` says leaves, and drop what is no longer reached."""
+        """Make leaves of the nodes whose ``feature`` (m,) is -1, and drop all nodes below them."""
         parent = self.parent
         kept = np.ones(self.node_count, np.bool_)
         for level in range(1, int(self.depth.max()) + 1):

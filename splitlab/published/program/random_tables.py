@@ -23,8 +23,8 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import code, lookup_table
-from splitlab.splitters.published_sums import BITS, SHARES, move, split_value
-from splitlab.splitters.published_trees import best_exchange, merge_close
+from splitlab.published.program.splitters import best_exchange, merge_close
+from splitlab.published.program.sums import BITS, SHARES, move, split_value
 from splitlab.splitters.kernels.sweep import mark
 
 

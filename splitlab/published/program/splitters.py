@@ -1,10 +1,20 @@
-"""The splitters of the published decision-tree study, to the last bit.
+"""The splitters of the published tree program, to the last bit.
 
-The study's program, plain Python, compares impurities as floats, without a tolerance: of splits that are equally good
-the one wins whose sum happens to round lowest. Table 4 can be replayed only with the same sums, in
-the same order: those of ``published_sums``.
+The program, written in Python, compares impurities as floats, without a tolerance: of splits that are equally good the
+one wins whose sum happens to round lowest. So Table 4 can be replayed only with its sums, in its order (``sums``).
 
-Notation and order, as in ``hypercube`` and ``principal`` but for these differences:
+Notation
+--------
+n, k      rows (values present at the node) and columns (classes present)
+d         a set of classes
+kind      GINI or ENTROPY of ``splitlab.impurity``
+sums      PRODUCTS, SHARES or BITS of ``sums``: how the program adds up
+lookup    x log2 x at whole numbers, as ``impurity.lookup_table`` makes it
+starts, classes    the classes present in row v are classes[starts[v] : starts[v + 1]]
+order     rows in the order of a search; cut j puts order[: j + 1] on the left
+
+Every splitter takes tables int64 (b, n, k) without zero rows or columns and the numbers of their values int64 (b, n),
+ascending, and writes the left sides into bool masks (b, n). Its search is that of ``splitlab.splitters`` but for this:
 
 - LCA, HcC: values are sorted by the share of the classes *outside* d, and HcC walks all sets of up to k/2 classes, so
   that for even k the sets of half the classes come twice, once with the last class;
@@ -13,11 +23,11 @@ Notation and order, as in ``hypercube`` and ``principal`` but for these differen
 - SLIQext: in the loop over candidates the sides are not reset, so that what was meant as a greedy descent is a search
   through the prefixes of the values in the order of their numbers (``sliq_ext_prefix`` of the registry), or rather in
   the order of a set, and from where the best one ends once more in the order of what is left of the set;
-- values are known by their numbers in the file, int64 (b, n), ascending, and equal shares go by the order in which a
-  set of these is walked (``python_sets``). Classes too are walked in such an order, which is taken to be ascending.
+- values are known by their numbers in the file, and equal shares go by the order in which a set of these numbers is
+  walked (``python_sets``). Classes too are walked in such an order, which is taken to be ascending.
 
-HcC looks at every split in a fast formula first, and compares by these sums only what comes within NEAR of the
-least value so far. Rows are kept as lists of their nonzero counts: most values of a large attribute have few.
+HcC looks at every split in a fast formula first, and compares by the program's sums only what comes within NEAR N of
+the least value so far. Rows are kept as lists of their nonzero counts: most values of a large attribute have few.
 
 Guarantee and cost as for the splitters without these habits. Source: the program that Laber, Molinaro and Pereira
 published with the paper (ICML 2018, section 5), and its results.
@@ -29,10 +39,10 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import GINI, lookup_table, xlog2x
+from splitlab.published.program.python_sets import copied, set_of, set_order, walk, without
+from splitlab.published.program.sums import BITS, NEAR, PRODUCTS, SHARES, move, promising, split_value
 from splitlab.splitters.kernels.directions import next_set
 from splitlab.splitters.kernels.sweep import margins, mark, sort_rows, sort_scores
-from splitlab.splitters.published_sums import BITS, NEAR, PRODUCTS, SHARES, move, promising, split_value
-from splitlab.splitters.python_sets import copied, set_of, set_order, walk, without
 
 # numpy's allclose
 RELATIVE, ABSOLUTE = 1e-5, 1e-8
@@ -40,7 +50,7 @@ RELATIVE, ABSOLUTE = 1e-5, 1e-8
 
 @kernel
 def list_counts(table: Ints, starts: Ints, classes: Ints) -> None:
-    """Write down the classes present in each row: those of row v are classes[starts[v] : starts[v + 1]]."""
+    """Write the classes present in each row of a table (n, k) into ``starts`` (n + 1,) and ``classes`` (n k,)."""
     at = 0
     for v in range(table.shape[0]):
         starts[v] = at
@@ -55,16 +65,27 @@ def list_counts(table: Ints, starts: Ints, classes: Ints) -> None:
 def sort_by_rest(
     columns: Ints, sizes: Ints, subset: Ints, size: int, rest: Ints, shares: Floats, order: Ints, spare: Ints
 ) -> None:
-    """Order the rows by the share of the classes that are not in ``subset[:size]``; ``columns`` are the classes (k, n).
+    """Sort the rows by the share of the classes outside ``subset[:size]``, into ``order`` (n,).
 
     Only shares between 0 and 1 have to be sorted: in large attributes most rows have a single class.
+
+    Parameters
+    ----------
+    columns, sizes : int64 (k, n) and (n,)
+        The table by class, and its row sums.
+    subset, size : int64 (k,) and int
+        The set of classes is ``subset[:size]``.
+    rest, shares, spare : (n,)
+        Work space.
     """
     n = sizes.size
+    # How many examples of each row are outside the set.
     rest[:] = sizes
     for s in range(size):
         column = subset[s]
         for v in range(n):
             rest[v] -= columns[column, v]
+    # Rows with share 0 come first, rows with share 1 last, each in the order of their numbers.
     zeros, middle = 0, 0
     for v in range(n):
         if rest[v] == 0:
@@ -79,6 +100,7 @@ def sort_by_rest(
         if rest[v] == sizes[v]:
             order[at] = v
             at += 1
+    # Sort the rows between them.
     inner = order[zeros : zeros + middle]
     sort_scores(shares[:middle], inner, rest[:middle])
     for j in range(middle):
@@ -90,9 +112,20 @@ def best_prefix(
     table: Ints, sizes: Ints, order: Ints, totals: Ints, n_total: int, kind: int, lookup: Floats, starts: Ints,
     classes: Ints, left: Ints, right: Ints, terms: Floats, least: float, best: float,
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Go through the prefixes of ``order`` that are near ``least`` or below it; (least, best, cut or -1).
+    """The best prefix of ``order``, if it beats the best split so far: (least, best, cut), cut -1 if it does not.
 
-    ``best`` is the value of the best split so far, by the program's sums; a cut that does not beat it is -1.
+    Parameters
+    ----------
+    table, sizes, totals, n_total : int64 (n, k), (n,), (k,) and int
+        The table, its row sums, its column sums and its sum.
+    order, starts, classes, kind, lookup
+        See the notation above.
+    left, right, terms : (k,)
+        Work space.
+    least : float
+        The least value of the fast formula so far; prefixes far above it are passed over.
+    best : float
+        The value of the best split so far, by the program's sums.
     """
     total_terms, left_squares, right_squares = 0.0, 0, 0
     for i in range(totals.size):
@@ -116,6 +149,7 @@ def best_prefix(
                 term = xlog2x(left[i], lookup) + xlog2x(right[i], lookup)
                 total_terms += term - terms[i]
                 terms[i] = term
+        # The fast formula: I(left) + I(right).
         n_right = n_total - n_left
         if kind == GINI:
             value = n_total - left_squares / n_left - right_squares / n_right
@@ -132,7 +166,7 @@ def best_prefix(
 
 @kernel
 def along_classes(tables: Ints, values: Ints, kind: int, masks: Bools, cover: bool) -> None:
-    """LCA, or HcC (``cover``): int64 (b, n, k) and (b, n) -> bool masks (b, n), written in place."""
+    """LCA, or HcC (``cover``): tables int64 (b, n, k), values int64 (b, n) -> bool masks (b, n), written in place."""
     b, n, k = tables.shape
     table, walked, chosen = np.empty((n, k), np.int64), np.empty(n, np.int64), np.empty(n, np.bool_)
     lookup = lookup_table(tables, kind)
@@ -166,7 +200,7 @@ def along_classes(tables: Ints, values: Ints, kind: int, masks: Bools, cover: bo
 
 @kernel
 def close(first: Floats, second: Floats) -> bool:
-    """numpy's allclose(first, second)."""
+    """numpy's ``allclose(first, second)`` for vectors (k,)."""
     result = True
     for i in range(first.size):
         result = result and abs(first[i] - second[i]) <= ABSOLUTE + RELATIVE * abs(second[i])
@@ -175,9 +209,10 @@ def close(first: Floats, second: Floats) -> bool:
 
 @kernel
 def merge_close(table: Ints, sizes: Ints, order: Ints, spare: Ints, group: Ints) -> tuple[Ints, Floats]:
-    """Merged rows in the order of their probabilities: counts (m, k), probabilities (m, k); ``group`` as in principal.
+    """Merge rows with nearly equal probabilities: counts int64 (m, k) and probabilities float64 (m, k), ascending.
 
-    A row joins the last merged row when it is close to the first row of that.
+    A row joins the last merged row when it is close to the first row in it. ``group`` (n,) gets the merged row that
+    each row is in; ``order`` and ``spare`` (n,) are work space.
     """
     n, k = table.shape
     shares = np.empty((n, k))
@@ -204,9 +239,9 @@ def merge_close(table: Ints, sizes: Ints, order: Ints, spare: Ints, group: Ints)
 
 @kernel
 def best_exchange(table: Ints, order: Ints, totals: Ints, n_total: int, kind: int, lookup: Floats) -> tuple[int, bool]:
-    """The best prefix of ``order``, or prefix with the rows next to its end exchanged: (cut, exchanged).
+    """The best prefix of ``order``, or prefix with the rows on either side of its end exchanged: (cut, exchanged).
 
-    The empty prefix, cut -1, comes first; then for each further one the prefix itself and its exchange.
+    The empty prefix, cut -1, comes first; then each further prefix itself, and right after it its exchange.
     """
     left, right = np.zeros(totals.size, np.int64), totals.copy()
     n_left, cut, exchanged, sums = 0, -1, False, SHARES if kind == GINI else BITS
@@ -231,10 +266,10 @@ def best_exchange(table: Ints, order: Ints, totals: Ints, n_total: int, kind: in
 
 @kernel
 def count_scores(merged: Ints, probabilities: Floats, totals: Ints, n_total: int) -> Floats:
-    """v . A[a] along the principal component v: (m,).
+    """The scores v . A[a] of the merged rows A[a] along the principal component v: float64 (m,).
 
-    The matrix by the library calls of the program, since the sign of v, and which scores are equal, go by their
-    rounding; the scores class by class, which of all the ways to sum them gives most of its trees.
+    The matrix is made by the library calls of the program, since the sign of v, and which scores are equal, go by their
+    rounding. The scores are summed class by class: of all the ways to sum them, this one gives most of its trees.
     """
     away = probabilities - totals / n_total
     weighted = away * merged.sum(1).reshape(-1, 1)
@@ -250,7 +285,10 @@ def count_scores(merged: Ints, probabilities: Floats, totals: Ints, n_total: int
 
 @kernel
 def pc_ext_counts(tables: Ints, values: Ints, kind: int, masks: Bools) -> None:
-    """PCext by counts: int64 (b, n, k) -> bool masks (b, n), written in place; all False where nothing is better."""
+    """PCext by counts: int64 (b, n, k) -> bool masks (b, n), written in place; all False where nothing is better.
+
+    The numbers of the values make no difference here.
+    """
     b, n, k = tables.shape
     order, spare, group = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     chosen = np.empty(n, np.bool_)
@@ -273,7 +311,7 @@ def pc_ext_counts(tables: Ints, values: Ints, kind: int, masks: Bools) -> None:
 
 @kernel
 def sliq_ext_prefix(tables: Ints, values: Ints, kind: int, masks: Bools) -> None:
-    """SLIQext with the loop as it was: int64 (b, n, k) -> bool masks (b, n), written in place."""
+    """SLIQext with the loop as it was: tables int64 (b, n, k), values int64 (b, n) -> bool masks (b, n), in place."""
     b, n, k = tables.shape
     sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
     right, order = np.empty(k, np.int64), np.empty(n, np.int64)
@@ -288,6 +326,7 @@ def sliq_ext_prefix(tables: Ints, values: Ints, kind: int, masks: Bools) -> None
         while m > 0:
             # The m values in slots are on the left, with the counts left; the others are on the right.
             walk(slots, order)
+            # Take them off the left one after the other, in the order of the set; the best end is after `moved`.
             fast, least, moved = np.inf, np.inf, 0
             for j in range(m):
                 n_left -= move(tables[t], np.searchsorted(values[t], order[j]), 1, right, left)
@@ -298,6 +337,7 @@ def sliq_ext_prefix(tables: Ints, values: Ints, kind: int, masks: Bools) -> None
                     value = split_value(left, right, n_left, n_total, sums)
                     if value < least:
                         least, moved = value, j + 1
+            # Put back what comes after the best end, and go on from there with what is left of the set.
             for j in range(moved, m):
                 n_left -= move(tables[t], np.searchsorted(values[t], order[j]), -1, right, left)
             for j in range(moved):
@@ -313,5 +353,5 @@ def sliq_ext_prefix(tables: Ints, values: Ints, kind: int, masks: Bools) -> None
 
 @kernel
 def copied_set(numbers: Ints) -> tuple[Ints, int]:
-    """A copy of the set of these numbers, and its fill."""
+    """A copy of the set of these numbers (n,), and how many of its slots are filled."""
     return copied(set_of(numbers), numbers.size, numbers.size), numbers.size

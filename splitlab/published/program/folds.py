@@ -20,7 +20,7 @@ ORDERS = 1000  # shuffled orders that are kept, 4 bytes a row: every splitter of
 
 @lru_cache(ORDERS)
 def shuffled(n: int, seed: int) -> NDArray[np.int32]:
-    """The rows 0, ..., n - 1 as Python's generator shuffles them; not to be written to."""
+    """The rows 0, ..., n - 1 as Python's generator shuffles them: int32 (n,), kept for later calls and read-only."""
     rows = list(range(n))
     random.Random(seed).shuffle(rows)
     order = np.array(rows, np.int32)
@@ -31,6 +31,24 @@ def shuffled(n: int, seed: int) -> NDArray[np.int32]:
 def folds(y: Ints, k: int, seed: int, n_folds: int = 3) -> list[tuple[Ints, Ints]]:
     """Training and test rows of each fold, in shuffled order.
 
+    Parameters
+    ----------
+    y : int64 (n,)
+        The class of each row, from 0 to k - 1.
+    k : int
+        The number of classes.
+    seed : int
+        Seed of the shuffle.
+    n_folds : int
+        The number of folds.
+
+    Returns
+    -------
+    list of (int64, int64)
+        Every row is in exactly one test fold.
+
+    Examples
+    --------
     >>> [test.tolist() for _, test in folds(np.array([0, 0, 0, 0, 1, 1]), 2, seed=1, n_folds=2)]
     [[2, 3, 5], [0, 4, 1]]
     """

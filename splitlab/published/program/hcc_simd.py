@@ -1,15 +1,15 @@
-"""HcC of the published decision-tree study with many sets of classes side by side.
+"""HcC of the published tree program by SIMD instructions: many sets of classes side by side.
 
-The splits are those of ``published_trees.along_classes``, to the last tie; only the search is another one. The words
-and the arrays are those of ``lanes``: a lane is a set of classes here, sorted by the share of the *other* classes. Its
-values in fixed point say which splits may be the best, and only these are compared by the sums of the program, in its
-order.
+The splits are those of ``splitters.along_classes``, to the last tie; only the search is another one. The words and the
+arrays are those of ``splitlab.splitters.lanes``: a lane is a set of classes here, whose rows are sorted by the share of
+the *other* classes. Its values in fixed point say which splits may be the best, and only these are compared by the sums
+of the program, in its order.
 
 The shares in the keys are cut off after some bits, which could put two rows with many examples into the wrong order:
 those of a and b examples have equal or at least 1 / (a b) different shares. Sets of classes where such a pair has equal
-bits and different shares are left to the plain loop.
+bits and different shares are left to the scalar loop.
 
-Cost as in ``lanes``: a third to a sixth of the time of the plain loop.
+Cost: a third to a sixth of the time of the scalar loop.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.impurity import GINI, lookup_table
+from splitlab.published.program.python_sets import set_order
+from splitlab.published.program.splitters import along_classes, best_prefix, list_counts, sort_by_rest
+from splitlab.published.program.sums import BITS, PRODUCTS, move, split_value
 from splitlab.splitters.kernels.directions import next_set
 from splitlab.splitters.kernels.simd_format import (
     FIXED_BITS,
@@ -33,9 +36,6 @@ from splitlab.splitters.kernels.simd_format import (
 from splitlab.splitters.kernels.simd_keys import sort_lanes
 from splitlab.splitters.kernels.simd_values import fill_values, pack_rows
 from splitlab.splitters.kernels.sweep import margins, mark
-from splitlab.splitters.published_sums import BITS, PRODUCTS, move, split_value
-from splitlab.splitters.published_trees import along_classes, best_prefix, list_counts, sort_by_rest
-from splitlab.splitters.python_sets import set_order
 
 FEWEST = 9  # classes that make enough sets to fill the lanes
 LEAST_LANES = 8  # of 32 bits in a vector
@@ -44,7 +44,7 @@ KEYS = 1 << 15  # of a chunk, so that they stay in the processor's cache
 
 @kernel
 def close_pairs(sizes: Ints) -> Ints:
-    """The pairs (p, 2) of rows whose shares may be different with equal bits."""
+    """The pairs (p, 2) of rows, by their sizes (n,), whose shares may be different with equal bits."""
     n, count = sizes.size, 0
     apart = 1 << share_bits(n)
     pairs = np.empty((n * (n - 1) // 2, 2), np.int64)
@@ -60,7 +60,19 @@ def close_pairs(sizes: Ints) -> Ints:
 def write_keys(
     columns: Ints32, sizes: Ints32, subset: Ints, size: int, bits: int, pairs: Ints, rest: Ints32, keys: Ints32
 ) -> bool:
-    """The keys (n,) of the rows, by their shares outside ``subset[:size]``; whether two may be in the wrong order."""
+    """Write the keys (n,) of the rows by their shares outside ``subset[:size]``; whether two may be in the wrong order.
+
+    Parameters
+    ----------
+    columns, sizes : int32 (k, n) and (n,)
+        The table by class, and its row sums.
+    bits : int
+        Width of a row number, the low bits of a key; the high ones are the share in fixed point.
+    pairs : int64 (p, 2)
+        The result of `close_pairs`.
+    rest : int32 (n,)
+        Work space.
+    """
     n, scale = sizes.size, np.float32(1 << (FIXED_BITS - bits))
     for v in range(n):
         rest[v] = sizes[v]
@@ -82,7 +94,10 @@ def best_of_lane(
     table: Ints, totals: Ints, n_total: int, sums: int, limit: int, form: Format, work: Work, lane: int, best: float,
     chosen: Bools,
 ) -> float:  # fmt: skip
-    """Compare a lane's cuts of values up to ``limit`` by the program's sums; as ``select`` of ``lanes``."""
+    """Compare those cuts of a lane whose fixed-point values are at most ``limit`` by the program's sums.
+
+    Returns the value of the best split so far, which was ``best`` before; a better one goes into ``chosen`` (n,).
+    """
     left, right, n_left, cut = np.zeros(totals.size, np.int64), totals.copy(), 0, -1
     mask = np.int32((1 << form.bits) - 1)
     for j in range(chosen.size - 1):
@@ -102,7 +117,10 @@ def best_of_set(
     table: Ints, totals: Ints, n_total: int, kind: int, lookup: Floats, subset: Ints, size: int, best: float,
     chosen: Bools,
 ) -> float:  # fmt: skip
-    """The same by the plain loop, for one set of classes."""
+    """Compare the cuts of one set of classes, ``subset[:size]``, by the scalar loop.
+
+    Returns the value of the best split so far, which was ``best`` before; a better one goes into ``chosen`` (n,).
+    """
     n, k = table.shape
     starts, classes = np.empty(n + 1, np.int64), np.empty(n * k, np.int64)
     list_counts(table, starts, classes)
@@ -119,7 +137,7 @@ def best_of_set(
 
 @kernel
 def hcc_of_table(table: Ints, kind: int, lookup: Floats, chosen: Bools) -> None:
-    """HcC's split of a table (n, k), its rows in the order of the program's set, into ``chosen`` (n,)."""
+    """Write HcC's split of a table (n, k), whose rows are in the order of the program's set, into ``chosen`` (n,)."""
     n, k = table.shape
     sizes, totals, n_total = np.empty((1, n), np.int64), np.empty((1, k), np.int64), np.empty(1, np.int64)
     n_total[0] = margins(table, sizes[0], totals[0])
@@ -133,11 +151,13 @@ def hcc_of_table(table: Ints, kind: int, lookup: Floats, chosen: Bools) -> None:
     subset, size, lanes = np.zeros(k, np.int64), 1, 0
     best, least = np.inf, 1 << FIXED_BITS
     while size <= k // 2:
+        # Fill one lane after the other with the keys of a set of classes.
         doubt[lanes] = write_keys(columns, narrow, subset, size, form.bits, pairs, rest, keys)
         work.keys[:, lanes] = keys
         work.members[lanes, 0], work.members[lanes, 1:] = size, subset
         lanes, size = lanes + 1, next_set(subset, size, k)
         if lanes == chunk or size > k // 2:
+            # Sort and judge the lanes together, then compare the promising ones in the order of the program.
             sort_lanes(work.keys, lanes)
             fill_values(totals, n_total, kind, 0, 1, lanes, form, work)
             least = min(least, int(work.least[:lanes].min()))
@@ -157,8 +177,8 @@ def hcc_of_table(table: Ints, kind: int, lookup: Floats, chosen: Bools) -> None:
 
 
 @kernel
-def hcc_in_lanes(tables: Ints, values: Ints, kind: int, masks: Bools) -> None:
-    """HcC in lanes: int64 (b, n, k) and (b, n) -> bool masks (b, n), written in place."""
+def hcc_simd(tables: Ints, values: Ints, kind: int, masks: Bools) -> None:
+    """HcC by SIMD: tables int64 (b, n, k), values int64 (b, n) -> bool masks (b, n), written in place."""
     b, n, k = tables.shape
     lookup = lookup_table(tables, kind)
     table, walked, chosen = np.empty((n, k), np.int64), np.empty(n, np.int64), np.empty(n, np.bool_)
@@ -172,11 +192,11 @@ def hcc_in_lanes(tables: Ints, values: Ints, kind: int, masks: Bools) -> None:
 
 
 def hcc(tables: Ints, values: Ints, kind: int, masks: Bools) -> None:
-    """The published HcC by the way that suits the tables: int64 (b, n, k) and (b, n) -> bool masks (b, n), in place.
+    """HcC by the search that suits the tables: int64 (b, n, k), values int64 (b, n) -> bool masks (b, n), in place.
 
-    Not compiled itself, so that only the way that is taken has to be.
+    Not compiled itself, so that only the search that is taken has to be.
     """
     if tables.shape[2] < FEWEST or tables.sum((1, 2)).max() > LARGEST_TOTAL:
         along_classes(tables, values, kind, masks, True)
     else:
-        hcc_in_lanes(tables, values, kind, masks)
+        hcc_simd(tables, values, kind, masks)

@@ -1,6 +1,6 @@
-"""In which order Python walks through a set of small integers: the tie rule of the published decision-tree study.
+"""In which order Python walks through a set of small integers: the tie rule of the published tree program.
 
-Its program keeps values in sets and goes by the order in which these come out. For integers that order is no accident:
+The program keeps values in sets and goes by the order in which they come out. For integers that order is no accident:
 CPython (here as of 3.5) puts an integer into slot ``x & mask`` of a table of 2^p slots, or near it when that is taken,
 and walks the table from its start. So integers below the size of the table come out ascending, and others do not:
 a set of at most four integers has eight slots, and {1, 8} comes out as 8, 1.
@@ -23,13 +23,16 @@ SHIFT = 5
 
 @kernel
 def empty_set(slots: int) -> Ints:
-    """A table of that many slots, all EMPTY."""
+    """A table of so many slots, a power of two, all EMPTY: int64 (slots,)."""
     return np.full(slots, EMPTY, np.int64)
 
 
 @kernel
 def place_of(slots: Ints, x: int) -> int:
-    """The slot of x: where it is, else the last REMOVED slot on the way to the first EMPTY one, else that."""
+    """The slot of x; where x is not in the set, the slot that takes it.
+
+    That is the last REMOVED slot on the way to the first EMPTY one, or else the EMPTY one.
+    """
     mask = slots.size - 1
     i, perturb, free = x & mask, x, -1
     while True:
@@ -46,7 +49,7 @@ def place_of(slots: Ints, x: int) -> int:
 
 @kernel
 def resized(slots: Ints, least: int) -> Ints:
-    """The same integers, put one after the other into the smallest table of more than ``least`` slots."""
+    """The integers of a table, put one after the other into the smallest table of more than ``least`` slots."""
     size = LEAST_SLOTS
     while size <= least:
         size *= 2
@@ -59,7 +62,7 @@ def resized(slots: Ints, least: int) -> Ints:
 
 @kernel
 def added(slots: Ints, fill: int, x: int) -> tuple[Ints, int]:
-    """The table and its fill with x, which is not in it and none of whose slots is REMOVED."""
+    """The table and its fill after adding x, which is not in it; no slot of the table may be REMOVED."""
     slots[place_of(slots, x)] = x
     fill += 1
     if 3 * fill >= 2 * slots.size:
@@ -69,7 +72,7 @@ def added(slots: Ints, fill: int, x: int) -> tuple[Ints, int]:
 
 @kernel
 def set_of(numbers: Ints) -> Ints:
-    """The set made by adding the numbers one by one."""
+    """The table of the set that is made by adding the numbers (n,) one by one."""
     slots, fill = empty_set(LEAST_SLOTS), 0
     for x in numbers:
         slots, fill = added(slots, fill, x)
@@ -78,7 +81,7 @@ def set_of(numbers: Ints) -> Ints:
 
 @kernel
 def copied(slots: Ints, fill: int, used: int) -> Ints:
-    """set(s)"""
+    """The table of ``set(s)``, a copy of the set s with these slots."""
     size = LEAST_SLOTS
     if 3 * used >= 2 * LEAST_SLOTS:
         while size <= 2 * used:
@@ -90,7 +93,7 @@ def copied(slots: Ints, fill: int, used: int) -> Ints:
 
 @kernel
 def without(slots: Ints, fill: int, used: int, x: int) -> tuple[Ints, int]:
-    """s - {x}, for x in s, and its fill."""
+    """The table and the fill of the set ``s - {x}``, for x in s."""
     if used // 4 > 1:
         rest = copied(slots, fill, used)
         rest[place_of(rest, x)] = REMOVED
@@ -104,7 +107,7 @@ def without(slots: Ints, fill: int, used: int, x: int) -> tuple[Ints, int]:
 
 @kernel
 def walk(slots: Ints, numbers: Ints) -> int:
-    """Write the integers of the set in their order into ``numbers``; how many there are."""
+    """Write the integers of the set in their order into ``numbers`` (n,); how many there are."""
     m = 0
     for x in slots:
         if x >= 0:
@@ -115,7 +118,7 @@ def walk(slots: Ints, numbers: Ints) -> int:
 
 @kernel
 def set_order(numbers: Ints, order: Ints) -> None:
-    """The places of the ascending numbers (n,), in the order in which a set of them is walked."""
+    """Write the places of the ascending numbers (n,), in the order in which a set of them is walked, into ``order``."""
     walk(set_of(numbers), order)
     for j in range(order.size):
         order[j] = np.searchsorted(numbers, order[j])
