@@ -62,18 +62,23 @@ def write_keys(
 ) -> bool:
     """Write the keys (n,) of the rows by their shares outside ``subset[:size]``; whether two may be in the wrong order.
 
+    A key, from the high bits to the low ones::
+
+        | sign, 1 bit: 0 | share times 2^(FIXED_BITS - bits), 31 - bits bits | number of the row, bits bits |
+
     Parameters
     ----------
     columns, sizes : int32 (k, n) and (n,)
         The table by class, and its row sums.
     bits : int
-        Width of a row number, the low bits of a key; the high ones are the share in fixed point.
+        Width of a row number.
     pairs : int64 (p, 2)
         The result of `close_pairs`.
     rest : int32 (n,)
         Work space.
     """
     n, scale = sizes.size, np.float32(1 << (FIXED_BITS - bits))
+    # How many examples of each row are outside the set.
     for v in range(n):
         rest[v] = sizes[v]
     for s in range(size):
@@ -82,6 +87,7 @@ def write_keys(
             rest[v] -= columns[column, v]
     for v in range(n):
         keys[v] = (np.int32(np.float32(rest[v]) / np.float32(sizes[v]) * scale) << bits) | np.int32(v)
+    # A close pair is in doubt if its shares are different, but their bits are not.
     for p in range(pairs.shape[0]):
         a, b = pairs[p, 0], pairs[p, 1]
         if keys[a] >> bits == keys[b] >> bits and np.int64(rest[a]) * sizes[b] != np.int64(rest[b]) * sizes[a]:

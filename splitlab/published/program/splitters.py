@@ -215,11 +215,13 @@ def merge_close(table: Ints, sizes: Ints, order: Ints, spare: Ints, group: Ints)
     each row is in; ``order`` and ``spare`` (n,) are work space.
     """
     n, k = table.shape
+    # Sort the rows by their probabilities, the first class first.
     shares = np.empty((n, k))
     for v in range(n):
         for i in range(k):
             shares[v, i] = table[v, i] / sizes[v]
     sort_rows(shares, order, spare)
+    # Add every row to the last merged one, or begin another.
     merged, probabilities = np.zeros((n, k), np.int64), np.empty((n, k))
     m, first = 0, 0
     for j in range(n):
@@ -247,12 +249,14 @@ def best_exchange(table: Ints, order: Ints, totals: Ints, n_total: int, kind: in
     n_left, cut, exchanged, sums = 0, -1, False, SHARES if kind == GINI else BITS
     least, best = np.inf, split_value(left, right, n_left, n_total, sums)
     for j in range(order.size - 1):
+        # The prefix that ends with row j.
         n_left += move(table, order[j], 1, left, right)
         worth, least = promising(left, totals, n_left, n_total, kind, lookup, least)
         if worth:
             value = split_value(left, right, n_left, n_total, sums)
             if value < best:
                 best, cut, exchanged = value, j, False
+        # The prefix with rows j and j + 1 exchanged.
         n_swapped = n_left + move(table, order[j], -1, left, right) + move(table, order[j + 1], 1, left, right)
         worth, least = promising(left, totals, n_swapped, n_total, kind, lookup, least)
         if worth:
