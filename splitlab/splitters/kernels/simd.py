@@ -116,7 +116,7 @@ def select_all(
     for g in range(count):
         t, limit = first + g, least[g]
         lanes = TableLanes(g, here * count, count, g * masks.shape[1], mask)
-        # Only what is within the rounding error of the least value of all directions can be the best split.
+        # Only what is within the rounding error of the least value of all the table's lanes can be the best split.
         for lane in range(lanes.start, lanes.stop, lanes.step):
             limit = min(limit, least[lane])
         best[g] = select(t, totals, n_total[t], kind, lookup, limit + form.band, lanes, cuts, best[g], masks)
