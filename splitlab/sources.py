@@ -88,15 +88,25 @@ def imported_modules(path: Path, package: Path = PACKAGE) -> frozenset[str]:
 
 
 def _running_code(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of the tree below ``node`` that can run: all but the bodies of ``if TYPE_CHECKING``."""
+    """The statements below ``node`` that can run: all but the bodies of ``if TYPE_CHECKING``.
+
+    Expressions are passed over, which is most of a file: an import is a statement.
+    """
     for child in ast.iter_child_nodes(node):
-        yield child
-        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
-            for part in child.orelse:
-                yield part
-                yield from _running_code(part)
-        else:
-            yield from _running_code(child)
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield child
+            if isinstance(child, ast.If) and _is_for_type_checkers(child.test):
+                for part in child.orelse:
+                    yield part
+                    yield from _running_code(part)
+            else:
+                yield from _running_code(child)
+
+
+def _is_for_type_checkers(test: ast.expr) -> bool:
+    """Whether a condition is ``TYPE_CHECKING`` or ``typing.TYPE_CHECKING``."""
+    name = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+    return name == "TYPE_CHECKING"
 
 
 def _absolute(node: ast.ImportFrom, path: Path, package: Path) -> str:

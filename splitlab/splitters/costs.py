@@ -12,12 +12,12 @@ MOST_SUMS = 500_000_000  # k N / 2, of subset sums one by one: two seconds
 
 
 def exhaustive(n: int, k: int) -> float:
-    """2^(n-1) splits."""
+    """Trying all 2^(n-1) splits."""
     return 1000.0 + 2.0 ** min(n - 1.0, 800.0) * (10.0 + 3.0 * k)
 
 
 def hyperplanes(n: int, k: int) -> float:
-    """C(n, k-1) hyperplanes, the sides of n rows and 2^(k-1) splits at each; up to k rows, every split."""
+    """Trying C(n, k-1) hyperplanes: the sides of n rows and 2^(k-1) splits at each; up to k rows, every split."""
     if n <= k:
         return exhaustive(n, k)
     number = 1.0
@@ -32,12 +32,12 @@ def by_halves(k: int, examples: float) -> bool:
 
 
 def balanced(n: int, k: int, examples: float) -> float:
-    """That set."""
+    """Finding the set of classes closest to half of the examples."""
     return 300.0 * 2.0 ** (k / 2) if by_halves(k, examples) else 4.0 * k * examples / 2
 
 
 def balanced_limit(n: int, k: int, examples: int) -> str | None:
-    """Why that set cannot be found in seconds; None if it can."""
+    """Why the set of classes closest to half of the examples cannot be found in seconds; None if it can."""
     if k <= MOST_CLASSES or k * examples // 2 <= MOST_SUMS:
         return None
     return (

@@ -1,4 +1,4 @@
-"""Has kernels compiled before they are needed, on two processors where there are two.
+"""Compiles kernels before they are needed, on two processors where there are two.
 
 The compiler never gives back its memory, and compiles one function at a time. So other processes compile what is not
 in the cache yet, two of them where several families are missing; what they do not manage, this one does.
@@ -40,7 +40,7 @@ def compile_all(names: Iterable[str]) -> None:
 
 
 def compile_here(names: Iterable[str]) -> None:
-    """The same in this process."""
+    """Compile the kernels of these splitters in this process, or load them from the cache."""
     for name in names:
         _compile(get(name))
 

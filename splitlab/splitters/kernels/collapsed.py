@@ -1,4 +1,4 @@
-"""Splitters that see two columns only: twoing, two classes, flip-flop, and a direction of one's own.
+"""Splitters that see two columns only: twoing, two classes, flip-flop, and any given direction.
 
 Notation: A is the table, |v| the sum of row v, u the class totals, N their sum. A direction d in [0,1]^k collapses A to
 two columns, d . A[v] and (1-d) . A[v]; 0/1 directions are sets of classes.
@@ -9,8 +9,8 @@ impurity of the *collapsed* table, the first of equal ones. For two columns this
 - ``twoing``: the best A_d over all sets of classes, in the order of directions.py, by the collapsed gain: I of the
   collapsed totals minus the collapsed impurity of the split. A later set replaces an earlier one only when its gain
   is larger by more than 1e-12 N. Optimal for k = 2, no guarantee beyond. Cost O(2^k n (k + log n)).
-- ``twoing_min``: the same by the least collapsed impurity, which is what the paper and its program call twoing. A rare
-  class ruins it: set against all others, it makes nearly pure columns whatever the split.
+- ``twoing_min``: the best A_d by the least collapsed impurity, which is what the paper and its program call twoing. A
+  rare class ruins it: set against all others, it makes nearly pure columns whatever the split.
 - ``two_class``: for k = 2 only, A_d for d = {0}; optimal. Cost O(n log n).
 - ``flip_flop``: from the split of LCA on, alternately the best split of the classes for the row split, and the best
   split of the rows for the class split; the best split of the rows that was seen. Never worse than LCA.
@@ -60,6 +60,7 @@ def split_pairs(
 ) -> tuple[float, int]:
     """Best prefix of a table of two columns by the share of the first: (impurity, cut); fills in its ``columns``."""
     n_total = margins(pairs, sizes, columns)
+    # Order by share of the first column, walk the prefixes: optimal for two columns.
     for v in range(sizes.size):
         shares[v] = pairs[v, 0] / sizes[v]
     sort_scores(shares, order, spare)
@@ -78,10 +79,11 @@ def twoing(tables: Ints, kind: int, masks: Bools, by_gain: bool) -> None:
     for t in range(b):
         n_total = margins(tables[t], sizes, totals)
         best = np.inf
-        subset[0], size = 0, 1
+        subset[0], size = 0, 1  # the walk of directions.py
         for _ in range((1 << (k - 1)) - 1):
             collapse(tables[t], sizes, subset, size, pairs)
             value, cut = split_pairs(pairs, sizes, columns, kind, lookup, shares, order, spare)
+            # Lower is better either way: what is compared is the impurity, or minus the gain.
             if by_gain:
                 value -= impurity(columns, kind)
             if value < best - STRICTLY * n_total:
@@ -142,14 +144,17 @@ def flip(table: Ints, kind: int, lookup: Floats, mask: Bools) -> None:
     best = weigh(table, side, totals, n_total, kind, lookup, by_class)
     idle = 0
     for _ in range(MOST_ITERATIONS):
+        # The best division of the classes for the sides of the rows: classes are values here, L and R two classes.
         _, cut = split_pairs(by_class, totals, columns, kind, lookup, class_shares, class_order, class_spare)
         mark(class_order, cut, False, members)
         if same_division(members, before):  # not the first time: neither the empty set nor all classes are a prefix
             break
         copy_flags(members, before)
+        # The best split of the rows for this division of the classes
         collapse(table, sizes, subset, list_classes(members, subset), pairs)
         _, cut = split_pairs(pairs, sizes, columns, kind, lookup, shares, order, spare)
         mark(order, cut, False, side)
+        # Both steps lower the impurity of two columns. That of all k classes, which counts, may rise.
         value = weigh(table, side, totals, n_total, kind, lookup, by_class)
         idle += 1
         if value < best - STRICTLY * n_total:
@@ -171,6 +176,7 @@ def flip_flop(tables: Ints, kind: int, masks: Bools) -> None:
 @kernel
 def collapse_along(table: Ints, sizes: Ints, n_total: int, direction: Floats, pairs: Ints) -> None:
     """Write the scaled and rounded counts of d and 1-d into ``pairs`` (n, 2)."""
+    # A power of two loses nothing; with the largest that leaves counts exact in float64 the rounding is least.
     scale = 1
     while 2 * scale <= FINEST // n_total:
         scale *= 2

@@ -24,6 +24,7 @@ SHORT = 1e-6
 @kernel
 def remove_projection(vector: Floats, basis: Floats, start: int, stop: int) -> float:
     """Make ``vector`` orthogonal to the unit vectors basis[start:stop]; returns the length that remains."""
+    # Modified Gram-Schmidt: each projection is taken of what the ones before have left.
     for r in range(start, stop):
         along = 0.0
         for i in range(vector.size):
@@ -44,11 +45,13 @@ def span(vectors: Floats, order: Ints, start: int, stop: int, basis: Floats) -> 
     for e in range(k):
         if found == stop:
             break
+        # The projection of e_e to the space: sum over its eigenvectors c of c[e] c
         vector = basis[found]
         for i in range(k):
             vector[i] = 0.0
             for c in range(start, stop):
                 vector[i] += vectors[e, order[c]] * vectors[i, order[c]]
+        # What it has apart from the vectors found so far; nearly nothing where they already span it
         length = remove_projection(vector, basis, start, found)
         if length > SHORT:
             for i in range(k):
@@ -64,13 +67,16 @@ def components(matrix: Floats, basis: Floats) -> int:
     vectors, falling = np.empty((k, k)), np.empty(k)
     order, spare = np.empty(k, np.int64), np.empty(k, np.int64)
     diagonalise(matrix, vectors)
+    # Eigenvalues in descending order
     for i in range(k):
         falling[i] = -matrix[i, i]
     sort_scores(falling, order, spare)
     margin = -REPEATED * falling[order[0]]
+    # Leave out the directions along which nothing varies; (1, ..., 1) always is one.
     count = 0
     while count < k and -falling[order[count]] > margin:
         count += 1
+    # Close a group of equal eigenvalues where the next one is clearly smaller.
     equal = 0
     for c in range(count):
         equal += 1

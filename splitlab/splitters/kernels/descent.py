@@ -90,13 +90,14 @@ def better_prefix(
     n, k = shares.shape
     direction, slopes, scores = np.empty(k), np.empty(k), np.empty(n)
     order, spare = np.empty(n, np.int64), np.empty(n, np.int64)
+    # d = grad I(u_L) - grad I(u_R), the normal of the hyperplane that separates the sides of an optimal split
     impurity_gradient(left, kind, direction)
     impurity_gradient(totals - left, kind, slopes)
     for i in range(k):
         direction[i] -= slopes[i]
     project(shares, direction, scores)
     sort_scores(scores, order, spare)
-    settle_ties(scores, order)
+    settle_ties(scores, order)  # equal up to rounding: by row index
     value, cut, exchanged = sweep(table, order, totals, n_total, kind, lookup, False)
     if value < least:
         mark(order, cut, exchanged, mask)
@@ -114,7 +115,7 @@ def better_move(
     for v in range(mask.size):
         sign = -1 if mask[v] else 1
         n_moved = n_left + sign * sizes[v]
-        if 0 < n_moved < n_total:
+        if 0 < n_moved < n_total:  # no side becomes empty
             for i in range(left.size):
                 moved[i] = left[i] + sign * table[v, i]
             value = sides_impurity(moved, totals, n_moved, n_total, kind, lookup)
@@ -137,6 +138,7 @@ def been_there(mask: Bools, value: float, seen: Bools, values: Floats) -> bool:
             for v in range(mask.size):
                 seen[s, v] = mask[v]
             return False
+        # Masks are compared only where the impurities are equal floats, which is hardly ever.
         if values[s] == value:
             v = 0
             while v < mask.size and seen[s, v] == mask[v]:
@@ -159,6 +161,7 @@ def descend(
         if been_there(mask, value, seen, values):
             return np.inf
         least = value - STRICTLY * n_total
+        # A single move changes too little to be tried where a whole prefix is better.
         if better_prefix(table, shares, left, totals, n_total, kind, lookup, least, mask):
             continue
         if not better_move(table, sizes, left, totals, n_left, n_total, kind, lookup, least, mask):
@@ -171,7 +174,7 @@ def polish(tables: Ints, kind: int, masks: Bools) -> None:
     b, n, k = tables.shape
     lookup = lookup_table(tables, kind)
     shares, sizes, totals = np.empty((n, k)), np.empty(n, np.int64), np.empty(k, np.int64)
-    seen, values = np.empty((0, n), np.bool_), np.empty(0)
+    seen, values = np.empty((0, n), np.bool_), np.empty(0)  # a single descent meets no other: nothing to remember
     for t in range(b):
         n_total = margins(tables[t], sizes, totals)
         fill_shares(tables[t], sizes, shares)
@@ -221,6 +224,7 @@ def hd(tables: Ints, kind: int, masks: Bools) -> None:
         table = tables[t]
         n_total = margins(table, sizes, totals)
         fill_shares(table, sizes, shares)
+        # M of the rows as they are: merging proportional ones would not change it.
         starts = len(pairs) + components(scatter(table, shares, totals, n_total), basis)
         values[:] = np.inf
         best = np.inf
@@ -228,6 +232,7 @@ def hd(tables: Ints, kind: int, masks: Bools) -> None:
             start_order(table, shares, sizes, pairs, basis, start, order)
             _, cut, exchanged = sweep(table, order, totals, n_total, kind, lookup, False)
             mark(order, cut, exchanged, mask)
+            # Infinite where it joins another descent, whose end is known.
             value = descend(table, shares, sizes, totals, n_total, kind, lookup, mask, seen, values)
             if value < best - STRICTLY * n_total:
                 best = value

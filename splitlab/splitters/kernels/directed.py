@@ -1,4 +1,4 @@
-"""Splitters along one direction or a few: one-against-all, balanced, list scheduling, and a direction of one's own.
+"""Splitters along one direction or a few: one-against-all, balanced, list scheduling, and any given direction.
 
 Notation: A is the table, |v| the sum of row v, u the class totals, N their sum; a direction d gives every class a
 number, and a set of classes is the direction with ones there and zeros elsewhere.
@@ -94,12 +94,14 @@ def schedule(totals: Ints, by_size: Ints, members: Bools) -> None:
     k = totals.size
     load_a, load_b, size_a = 0, 0, 0
     for i in by_size:
+        # The first, largest class goes to side a; each later one to the lighter side, to b where they are equal.
         members[i] = size_a == 0 or load_a < load_b
         if members[i]:
             load_a += totals[i]
             size_a += 1
         else:
             load_b += totals[i]
+    # d is the side with fewer classes, of equal ones that with class 0.
     if 2 * size_a > k or (2 * size_a == k and not members[0]):
         for i in range(k):
             members[i] = not members[i]
@@ -130,6 +132,7 @@ def list_scheduling(tables: Ints, kind: int, masks: Bools) -> None:
 def score_along(table: Ints, sizes: Ints, direction: Floats, scores: Floats) -> None:
     """r(v) = (d . A[v]) / |v| of every row, equal for proportional rows."""
     for v in range(table.shape[0]):
+        # Proportional rows divided by their greatest common divisors are equal, and so are their floats below.
         divisor = 0
         for count in table[v]:
             divisor = gcd(divisor, count)

@@ -16,13 +16,16 @@ def next_set(subset: Ints, size: int, pool: int) -> int:
 
     In place; the new size is returned. The walk begins with subset[0] = 0 and size 1.
     """
+    # The last class of the set that can still grow
     s = size - 1
     while s >= 0 and subset[s] == pool - size + s:
         s -= 1
+    # None can: on to the first set of one class more.
     if s < 0:
         for later in range(min(size + 1, pool)):
             subset[later] = later
         return size + 1
+    # It grows by one, and those after it follow as closely as possible.
     subset[s] += 1
     for later in range(s + 1, size):
         subset[later] = subset[later - 1] + 1

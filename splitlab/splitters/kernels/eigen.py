@@ -30,12 +30,14 @@ REPEATED = 1e-9
 @kernel
 def rotate(matrix: Floats, vectors: Floats, p: int, q: int) -> None:
     """One Jacobi rotation that makes matrix[p, q] zero; the columns of ``vectors`` turn with it."""
+    # The tangent of the smaller of the two angles that do, which keeps what is done already: t^2 + 2 theta t = 1
     theta = (matrix[q, q] - matrix[p, p]) / (2.0 * matrix[p, q])
     t = 1.0 / (abs(theta) + math.sqrt(theta * theta + 1.0))
     if theta < 0.0:
         t = -t
     c = 1.0 / math.sqrt(t * t + 1.0)
     s = t * c
+    # Turn the columns p and q, then the rows.
     for i in range(matrix.shape[0]):
         x, y = matrix[i, p], matrix[i, q]
         matrix[i, p], matrix[i, q] = c * x - s * y, s * x + c * y
@@ -44,6 +46,7 @@ def rotate(matrix: Floats, vectors: Floats, p: int, q: int) -> None:
         matrix[p, i], matrix[q, i] = c * x - s * y, s * x + c * y
         x, y = vectors[i, p], vectors[i, q]
         vectors[i, p], vectors[i, q] = c * x - s * y, s * x + c * y
+    # Zero up to rounding; exactly zero it is not turned again.
     matrix[p, q] = 0.0
     matrix[q, p] = 0.0
 
@@ -76,6 +79,7 @@ def project(matrix: Floats, vectors: Floats, direction: Floats) -> None:
     top = matrix[0, 0]
     for i in range(k):
         top = max(top, matrix[i, i])
+    # P e_e = sum over the top eigenvectors c of c[e] c, of the first e for which it is not nearly zero
     for e in range(k):
         squares = 0.0
         for i in range(k):
@@ -111,17 +115,20 @@ def reflect(matrix: Floats, j: int, normal: Floats, spare: Floats) -> None:
     H = I - 2 v v^T turns A into H A H = A - 2 v q^T - 2 q v^T with q = A v - (v^T A v) v.
     """
     k = matrix.shape[0]
+    # x, what stands below the diagonal in column j, is to become a multiple ``end`` of the first axis.
     squares = 0.0
     for i in range(k):
         normal[i] = matrix[i, j] if i > j else 0.0
         squares += normal[i] * normal[i]
     if squares == 0.0:
         return
+    # v = (x - end e) / |x - end e|; with end of the sign opposite to that of x's first component nothing cancels.
     end = -math.sqrt(squares) if normal[j + 1] > 0.0 else math.sqrt(squares)
     normal[j + 1] -= end
     length = math.sqrt(2.0 * (squares - end * matrix[j + 1, j]))
     for i in range(j + 1, k):
         normal[i] /= length
+    # q = A v - (v^T A v) v
     shift = 0.0
     for a in range(j + 1, k):
         spare[a] = 0.0
@@ -130,6 +137,7 @@ def reflect(matrix: Floats, j: int, normal: Floats, spare: Floats) -> None:
         shift += spare[a] * normal[a]
     for a in range(j + 1, k):
         spare[a] -= shift * normal[a]
+    # A - 2 v q^T - 2 q v^T
     for a in range(j + 1, k):
         for b in range(j + 1, k):
             matrix[a, b] -= 2.0 * (normal[a] * spare[b] + spare[a] * normal[b])
@@ -144,6 +152,7 @@ def top_eigenvalue(diagonal: Floats, beside: Floats) -> float:
     the top eigenvalue.
     """
     k = diagonal.size
+    # Gershgorin: no eigenvalue exceeds a diagonal entry plus the magnitudes beside it in the row.
     bound = 0.0
     for j in range(k):
         reach = abs(beside[j - 1]) if j > 0 else 0.0
@@ -153,10 +162,11 @@ def top_eigenvalue(diagonal: Floats, beside: Floats) -> float:
         d, slope, total = x - diagonal[0], 1.0, 0.0
         for j in range(k):
             if j > 0:
+                # The pivot, and its derivative by x
                 square = beside[j - 1] * beside[j - 1]
                 slope = 1.0 + square * slope / (d * d)
                 d = x - diagonal[j] - square / d
-            if d <= 0.0:
+            if d <= 0.0:  # x has reached the top eigenvalue up to rounding
                 return x
             total += slope / d
         x -= 1.0 / total
@@ -172,7 +182,7 @@ def eigenvalues_above(x: float, diagonal: Floats, beside: Floats) -> int:
     d = 1.0
     for j in range(diagonal.size):
         d = x - diagonal[j] - (beside[j - 1] * beside[j - 1] / d if j > 0 else 0.0)
-        if d == 0.0:
+        if d == 0.0:  # x is an eigenvalue of a leading part; a tiny pivot instead counts it right
             d = 1e-300
         if d < 0.0:
             count += 1
@@ -190,10 +200,13 @@ def twisted_eigenvector(x: float, diagonal: Floats, beside: Floats, vector: Floa
     down, up = np.empty(k), np.empty(k)
     for j in range(k):
         i = k - 1 - j
+        # Pivots of T - x I from above, and from below
         down[j] = diagonal[j] - x - (beside[j - 1] * beside[j - 1] / down[j - 1] if j > 0 else 0.0)
         up[i] = diagonal[i] - x - (beside[i] * beside[i] / up[i + 1] if j > 0 else 0.0)
         down[j] = down[j] if down[j] != 0.0 else 1e-300
         up[i] = up[i] if up[i] != 0.0 else 1e-300
+    # What is left over where the pivots from both sides meet is the residual of the vector that starts from 1 there:
+    # meet where it is least.
     meet = 0
     least = np.inf
     for j in range(k):
@@ -213,6 +226,7 @@ def single_direction(matrix: Floats, direction: Floats) -> bool:
     k = matrix.shape[0]
     normals, spare = np.empty((k, k)), np.empty(k)
     diagonal, beside = np.empty(k), np.zeros(k)
+    # To tridiagonal form
     for j in range(k - 2):
         reflect(matrix, j, normals[j], spare)
     for j in range(k):
@@ -220,9 +234,11 @@ def single_direction(matrix: Floats, direction: Floats) -> bool:
         if j + 1 < k:
             beside[j] = matrix[j + 1, j]
     top = top_eigenvalue(diagonal, beside)
+    # Another eigenvalue as large as the top one: the general way must choose among their vectors.
     if eigenvalues_above(top - REPEATED * abs(top), diagonal, beside) != 1:
         return False
     twisted_eigenvector(top, diagonal, beside, direction)
+    # Back through the reflections, the last first
     for j in range(k - 3, -1, -1):
         along = 0.0
         for i in range(j + 1, k):

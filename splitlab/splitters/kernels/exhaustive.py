@@ -51,11 +51,12 @@ def merged_problem(table: Ints, kind: int, lookup: Floats, group: Ints) -> Probl
 
 @kernel
 def try_sides(problem: Problem, free: Ints, side: Bools, best_side: Bools, best: float) -> float:
-    """Try every side for the merged rows in ``free``, the others being where ``side`` says; returns the new best.
+    """Try all splits of the merged rows in ``free``, the others being where ``side`` says; returns the new best.
 
     ``side`` (m,) must have the free rows on the right (False), and has one of them on the left afterwards.
     """
     counts, sizes, totals, n_total, kind, lookup, left = problem  # once: each access counts references
+    # The class counts of the rows whose side is fixed
     n_left = 0
     for i in range(left.size):
         left[i] = 0
@@ -99,5 +100,6 @@ def exhaustive(tables: Ints, kind: int, masks: Bools) -> None:
         problem = merged_problem(tables[t], kind, lookup, group)
         m = problem.counts.shape[0]
         best_side = np.zeros(m, np.bool_)
+        # The last row stays right: a split and its complement are the same.
         try_sides(problem, np.arange(m - 1), np.zeros(m, np.bool_), best_side, np.inf)
         unmerge(best_side, group, masks[t])

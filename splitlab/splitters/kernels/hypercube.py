@@ -50,7 +50,7 @@ def lca(tables: Ints, kind: int, masks: Bools) -> None:
     sizes, totals = np.empty(n, np.int64), np.empty(k, np.int64)
     for t in range(b):
         n_total = margins(tables[t], sizes, totals)
-        subset[0] = np.argmax(totals)
+        subset[0] = np.argmax(totals)  # the first of equal ones
         sort_by_share(tables[t], sizes, subset, 1, shares, order, spare)
         _, cut, exchanged = sweep(tables[t], order, totals, n_total, kind, lookup, False)
         mark(order, cut, exchanged, masks[t])
@@ -66,7 +66,7 @@ def hcc_scalar(tables: Ints, kind: int, masks: Bools, lookup: Floats) -> None:
     for t in range(b):
         n_total = margins(tables[t], sizes, totals)
         best = np.inf
-        subset[0], size = 0, 1
+        subset[0], size = 0, 1  # the walk of directions.py
         for _ in range((1 << (k - 1)) - 1):
             sort_by_share(tables[t], sizes, subset, size, shares, order, spare)
             value, cut, exchanged = sweep(tables[t], order, totals, n_total, kind, lookup, False)

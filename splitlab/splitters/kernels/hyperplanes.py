@@ -60,7 +60,7 @@ class Arrangement(NamedTuple):
     """Some of the merged rows, in coordinates in which they have full rank."""
 
     vectors: Ints  # (m, r), divided by their greatest common divisors
-    points: Floats  # (r, m), the same or divided by the row sums
+    points: Floats  # (r, m), the vectors as columns, divided by the row sums where determinants would not be exact
     noise: float  # a determinant of points up to this magnitude may have the wrong sign
     primes: int
 
@@ -69,6 +69,7 @@ class Arrangement(NamedTuple):
 def arrangement(counts: Ints, rows: Ints) -> Arrangement:
     """The arrangement of these rows of ``counts`` (., k)."""
     m, k = rows.size, counts.shape[1]
+    # The smallest whole vectors on the rays of the rows: signs of determinants are the same, and sooner exact.
     reduced = np.empty((m, k), np.int64)
     largest = 1
     for x in range(m):
@@ -78,9 +79,11 @@ def arrangement(counts: Ints, rows: Ints) -> Arrangement:
         for i in range(k):
             reduced[x, i] = counts[rows[x], i] // divisor
             largest = max(largest, reduced[x, i])
+    # As many columns as the rank, independent ones: in them the rows span the whole space.
     primes = primes_needed(min(m, k), k * largest)
     columns = independent_columns(reduced, primes)
     r = columns.size
+    # log2 of c^r (r+1)^((r+1)/2) / 2^r, Hadamard's bound on the partial sums of the expansion
     exact = r * math.log2(float(largest)) + 0.5 * (r + 1) * math.log2(r + 1.0) - r < EXACT_BITS
     vectors, points = np.empty((m, r), np.int64), np.empty((r, m))
     for x in range(m):
@@ -99,6 +102,8 @@ def extend_minors(points: Floats, x: int, order: int, minors: Floats) -> None:
 
     ``minors`` (2^r,) holds at each set of columns, as bits, the determinant in these columns of as many rows.
     """
+    # All sets of order + 1 columns, as numbers with as many bits, in ascending order. Each is expanded along its last
+    # row into minors of fewer columns, which are not overwritten, as these have fewer bits.
     columns = (1 << (order + 1)) - 1
     while columns < minors.size:
         total, sign, rest = 0.0, 1.0, columns
@@ -107,6 +112,7 @@ def extend_minors(points: Floats, x: int, order: int, minors: Floats) -> None:
                 total += sign * points[i, x] * minors[columns ^ (1 << i)]
                 sign = -sign
         minors[columns] = total
+        # Gosper: the lowest run of bits moves up by one, what is left of it goes back to the start.
         low = columns & -columns  # on to the next larger number with as many bits
         rest = columns + low
         columns = rest | (columns ^ rest) // low >> 2
@@ -131,6 +137,7 @@ def find_signs(space: Arrangement, subset: Ints, minors: Floats, distances: Floa
     r, m = points.shape
     for x in range(m):
         distances[x] = 0.0
+    # det(subset, x) expanded along x: the cofactors are the same for all x, so this is one pass over all rows for each.
     for i in range(r):
         weight = minors[((1 << r) - 1) ^ (1 << i)]
         if (r - 1 - i) % 2:
@@ -159,12 +166,14 @@ def spans_first(vectors: Ints, subset: Ints, flat: Ints) -> bool:
     all do, which costs time only. A dependent subset has every row on its "hyperplane".
     """
     m, r = vectors.shape
+    # Just r - 1 rows on the hyperplane: no other subset has it. All rows on it: the subset is dependent.
     if flat.size < r or flat.size == m:
         return flat.size < m
     on_flat, independent = np.empty((flat.size, r), np.int64), np.empty(flat.size, np.bool_)
     for j in range(flat.size):
         for i in range(r):
             on_flat[j, i] = vectors[flat[j], i]
+    # Elimination row by row keeps the first independent rows; the subset has to be these.
     rank, _ = eliminate(on_flat, PRIMES[0], independent, np.empty(r, np.int64))
     s = 0
     for j in range(flat.size):
@@ -178,6 +187,7 @@ def spans_first(vectors: Ints, subset: Ints, flat: Ints) -> bool:
 @kernel
 def next_subset(subset: Ints, m: int) -> int:
     """Advance ``subset`` of 0..m-1 in lexicographic order; returns the first place that changed, -1 after the last."""
+    # The last entry that can still grow does, by one, and those after it follow as closely as possible.
     s = subset.size - 1
     while s >= 0 and subset[s] == m - subset.size + s:
         s -= 1
@@ -195,7 +205,7 @@ def try_cells(problem: Problem, rows: Ints, side: Bools, best_side: Bools, best:
     Where there are no others, one of each cell and its complement will do. Afterwards ``side`` holds anything at
     these rows.
     """
-    whole = rows.size == side.size
+    whole = rows.size == side.size  # at the top: no row's side is fixed
     space = arrangement(problem.counts, rows)
     m, r = space.vectors.shape
     if m == r:  # independent rows: every split is a cell
@@ -205,6 +215,7 @@ def try_cells(problem: Problem, rows: Ints, side: Bools, best_side: Bools, best:
     minors[0] = 1.0
     changed = 0
     while changed >= 0:
+        # Minors of the rows before the first that changed are still right.
         for j in range(changed, r - 1):
             extend_minors(space.points, subset[j], j, minors)
         size = find_signs(space, subset, minors, distances, signs, flat)
@@ -212,9 +223,11 @@ def try_cells(problem: Problem, rows: Ints, side: Bools, best_side: Bools, best:
             on_flat = np.empty(size, np.int64)
             for j in range(size):
                 on_flat[j] = rows[flat[j]]
+            # Both orientations of the hyperplane: the fixed sides tell a split and its complement apart.
             for turn in range(1 if whole else 2):
                 for x in range(m):
                     side[rows[x]] = signs[x] == 1 - 2 * turn
+                # The rows on it: all their splits where they are independent, else their cells in one dimension less
                 if size == r - 1:
                     best = try_sides(problem, on_flat, side, best_side, best)
                 else:

@@ -54,6 +54,8 @@ def eliminate(rows: Ints, p: int, independent: Bools, columns: Ints) -> tuple[in
     pivots, which are independent too. The determinant means something for a square matrix of full rank only.
     """
     m, r = rows.shape
+    # Invariant: basis[:rank] are the independent rows so far, each 1 in its pivot's column and 0 in the columns of the
+    # pivots before it.
     basis, row = np.empty((r, r), np.int64), np.empty(r, np.int64)
     rank, determinant = 0, 1
     for v in range(m):
@@ -62,10 +64,12 @@ def eliminate(rows: Ints, p: int, independent: Bools, columns: Ints) -> tuple[in
             continue
         for i in range(r):
             row[i] = rows[v, i] % p
+        # Take off what the basis has in its pivots' columns.
         for j in range(rank):
             factor = row[columns[j]]
             for i in range(r):
                 row[i] = (row[i] - factor * basis[j, i]) % p
+        # What remains, if anything, is independent of the rows before.
         pivot = 0
         while pivot < r and row[pivot] == 0:
             pivot += 1
@@ -93,11 +97,13 @@ def determinant_sign(rows: Ints, primes: int) -> int:
     for j in range(primes):
         p = PRIMES[j]
         _, residue = eliminate(rows, p, independent, columns)
+        # Garner: the next digit is what is missing modulo p, divided by the product of the primes before.
         value, weight = np.int64(0), np.int64(1)  # of the digits so far, and of the next one, modulo p
         for i in range(j):
             value = (value + digits[i] * weight) % p
             weight = weight * PRIMES[i] % p
         digit = (residue - value) % p * inverse(int(weight), p) % p
+        # Balanced, between -p/2 and p/2; of the digits that are not zero the last outweighs all others.
         digits[j] = digit - p if 2 * digit > p else digit
         if digits[j] != 0:
             sign = 1 if digits[j] > 0 else -1
@@ -109,6 +115,7 @@ def independent_columns(rows: Ints, primes: int) -> Ints:
     """Columns that are independent, as many as possible."""
     m, k = rows.shape
     independent, columns = np.empty(m, np.bool_), np.empty(k, np.int64)
+    # A prime may divide a minor that is not zero; the largest rank over enough primes is the true one.
     best, rank = columns[:0], 0
     for j in range(primes):
         if rank < min(m, k):

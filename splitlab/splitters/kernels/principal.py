@@ -48,6 +48,7 @@ def gcd(a: int, b: int) -> int:
 def merging_keys(table: Ints, sizes: Ints) -> Floats:
     """Keys (n, k) or (n, 2k) that are equal exactly for proportional rows, and sort by probabilities."""
     n, k = table.shape
+    # While quotients tell all probabilities apart they do alone.
     exact = True
     for v in range(n):
         exact = exact and sizes[v] <= EXACT_SIZE
@@ -75,6 +76,7 @@ def merge_rows(table: Ints, sizes: Ints, order: Ints, spare: Ints, group: Ints) 
     sort_rows(keys, order, spare)
     merged = np.zeros((n, k), np.int64)
     probabilities = np.empty((n, k))
+    # Proportional rows are neighbours in this order; the first of each run begins a merged row.
     m = 0
     for j in range(n):
         if j == 0 or precedes(order[j - 1], order[j], keys):
@@ -99,7 +101,7 @@ def scatter(merged: Ints, probabilities: Floats, totals: Ints, n_total: int) -> 
             size += merged[a, i]
             away[i] = probabilities[a, i] - totals[i] / n_total
         for i in range(k):
-            for j in range(i + 1):
+            for j in range(i + 1):  # the lower half
                 matrix[i, j] += size * away[i] * away[j]
     for i in range(k):
         for j in range(i):
@@ -113,6 +115,8 @@ def score_rows(merged: Ints, probabilities: Floats, direction: Floats, by_counts
     m, k = merged.shape
     scores = np.zeros(m)
     for a in range(m):
+        # v is orthogonal to (1, ..., 1), so taking off the least count changes a score by rounding only, and makes the
+        # scores of rows that differ by a constant vector equal floats.
         least = merged[a, 0]
         for i in range(k):
             least = min(least, merged[a, i])
@@ -125,6 +129,7 @@ def score_rows(merged: Ints, probabilities: Floats, direction: Floats, by_counts
 @kernel
 def settle_ties(scores: Floats, order: Ints) -> None:
     """Put rows whose scores differ by rounding noise only in their own order, that of their probabilities."""
+    # The largest magnitude is at one of the ends.
     noise = SAME_SCORE * max(abs(scores[order[0]]), abs(scores[order[-1]]))
     before = scores[order[0]]
     start = 0  # where the run of equal scores that holds order[j] begins
@@ -133,6 +138,7 @@ def settle_ties(scores: Floats, order: Ints) -> None:
         if scores[row] - before > noise:
             start = j
         before = scores[row]
+        # Insert the row into its run by number.
         i = j
         while i > start and order[i - 1] > row:
             order[i] = order[i - 1]
@@ -142,7 +148,7 @@ def settle_ties(scores: Floats, order: Ints) -> None:
 
 @kernel
 def along_component(tables: Ints, kind: int, masks: Bools, by_counts: bool, exchange: bool) -> None:
-    """All four variants: int64 (b, n, k) -> bool masks (b, n), written in place."""
+    """PC and PCext, by probabilities or by counts: int64 (b, n, k) -> bool masks (b, n), written in place."""
     b, n, k = tables.shape
     lookup = lookup_table(tables, kind)
     order, spare, group = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -162,5 +168,6 @@ def along_component(tables: Ints, kind: int, masks: Bools, by_counts: bool, exch
         settle_ties(scores, order[:m])
         _, cut, exchanged = sweep(merged, order[:m], totals, n_total, kind, lookup, exchange)
         mark(order[:m], cut, exchanged, side[:m])
+        # Every row goes where its merged row went.
         for v in range(n):
             masks[t, v] = side[group[v]]

@@ -41,6 +41,7 @@ def gather(lists: Ints, places: Ints, on_left: Bools, candidates: Ints) -> int:
 
     ``places`` (k,) move on in their lists to the first row that is on the left; there is one.
     """
+    # Insertion sort of the k rows; one that is the purest of several classes goes in once.
     count = 0
     for i in range(places.size):
         while not on_left[lists[i, places[i]]]:
@@ -98,6 +99,7 @@ def pull_left(tables: Ints, kind: int, masks: Bools) -> None:
             n_left -= sizes[row]
             for i in range(k):
                 left[i] -= tables[t, row, i]
+            # The rows still on the left are one side of the split after this step.
             if value < least - STRICTLY * n_total:
                 least = value
                 masks[t] = on_left

@@ -1,4 +1,9 @@
-"""Sort keys of the lanes: what the rows of a table are ordered by in each direction (see ``lanes``)."""
+"""Keys of HcC's SIMD path: by what the rows of a table are ordered in each direction, and how they are sorted.
+
+The words used here are explained in ``simd``, the layouts in ``simd_format``. Keys are written in one of two ways.
+With few classes all directions of a group of tables are there at once (``write_all_keys``): the counts of all sets of
+classes follow from each other by additions of whole vectors. With many the directions come in chunks (``write_keys``).
+"""
 
 from __future__ import annotations
 
@@ -23,6 +28,7 @@ def list_directions(subset: Ints, size: int, count: int, members: Ints, visit: I
             members[d, s + 1] = subset[s]
             held |= 1 << subset[s]
         if every:
+            # Lane x is that of the set with the bits x + 1, of the first k - 1 classes.
             complement = held >> (k - 1)
             lane = ((1 << k) - 1 - held if complement else held) - 1
             visit[d], turned[lane] = lane, complement
@@ -36,17 +42,20 @@ def write_keys(table: Ints, sizes: Ints, columns: Ints32, members: Ints, keys: I
     n, k = table.shape
     bits = np.int32(bit_length(n - 1))
     scale = np.float32(1 << (FIXED_BITS - bits))
+    # The table by columns and in 32 bits, so that the loops over rows below become vector instructions.
     for v in range(n):
         for i in range(k):
             columns[i, v] = table[v, i]
         columns[k, v] = sizes[v]
     for d in range(here):
+        # How many examples of each row are in the direction's classes
         for v in range(n):
             columns[k + 1, v] = 0
         for s in range(1, members[d, 0] + 1):
             i = members[d, s]
             for v in range(n):
                 columns[k + 1, v] += columns[i, v]
+        # The keys; written to a line first, and then across, since only the first of these loops can be a vector one.
         for v in range(n):
             share = np.float32(columns[k + 1, v]) / np.float32(columns[k, v])
             columns[k + 1, v] = (np.int32(share * scale) << bits) | np.int32(v)
@@ -63,14 +72,18 @@ def repeat(numbers: Floats32, width: int, times: int) -> None:
 
 @kernel
 def copy(source: Floats32, target: Floats32, width: int) -> None:
-    """Two different arrays, as the compiler sees it, so that this becomes vector instructions; also below."""
+    """target[:width] = source[:width], for two arrays that do not overlap.
+
+    A function to itself: for the arguments of a function the compiler checks once that they are different arrays, and
+    makes the loop vector instructions.
+    """
     for x in range(width):
         target[x] = source[x]
 
 
 @kernel
 def add(a: Floats32, b: Floats32, result: Floats32, width: int) -> None:
-    """a + b."""
+    """result[:width] = a[:width] + b[:width]."""
     for x in range(width):
         result[x] = a[x] + b[x]
 
@@ -89,10 +102,13 @@ def write_all_keys(
     bits = np.int32(bit_length(n - 1))
     sets = 1 << (k - 1)
     sums, spread, signs, others = parts[0], parts[1], parts[2], parts[3]
+    # share = (sign * sum + other * size) / size: of the set (1, 0), or of the other classes (-1, 1).
     for m in range(sets - 1):
         for g in range(count):
             signs[m * count + g], others[m * count + g] = 1 - 2 * turned[m], turned[m]
     for v in range(n):
+        # The sums of the sets of the first i + 1 classes: of those without class i, which are there already, and then
+        # the same with class i, in the same order. So the sums double in number from class to class.
         for g in range(count):
             sums[g] = 0.0
         for i in range(k - 1):
@@ -101,6 +117,7 @@ def write_all_keys(
                 spread[g] = tables[first + g, v, i]
             repeat(spread, count, i)
             add(sums, spread, sums[width:], width)
+        # The row's size for every set; the empty set, which comes first, is no direction.
         for g in range(count):
             spread[g] = sizes[first + g, v]
         repeat(spread, count, k - 1)
@@ -129,15 +146,18 @@ def exchange(keys: Ints32, a: int, b: int, lanes: int) -> None:
 
 @kernel
 def sort_lanes(keys: Ints32, lanes: int) -> None:
-    """Sort every lane's keys by Batcher's odd-even merge network; no two keys of a lane are equal."""
+    """Sort the keys of every lane by Batcher's odd-even merge network; no two keys of a lane are equal."""
     n = keys.shape[0]
+    # Knuth, The Art of Computer Programming, volume 3, section 5.3.4: sorted runs of p keys are merged in pairs, by
+    # comparing keys q apart for q = p, p/2, ..., 1. Which keys are compared does not depend on them, so all lanes take
+    # the same steps.
     p = 1
     while p < n:
         q = p
         while q >= 1:
             for j in range(q % p, n - q, 2 * q):
                 for i in range(j, min(j + q, n - q)):
-                    if i // (2 * p) == (i + q) // (2 * p):
+                    if i // (2 * p) == (i + q) // (2 * p):  # both in the pair of runs that is merged
                         exchange(keys, i, i + q, lanes)
             q //= 2
         p *= 2

@@ -1,6 +1,13 @@
-"""Values of all cuts of the lanes (see ``lanes``)."""
+"""Values of HcC's SIMD path: the impurity of every cut of every lane, in fixed point.
+
+The words used here are explained in ``simd``, the layouts in ``simd_format``. For Gini all lanes take a step together,
+as their sums of squares are plain arithmetic. For entropy each lane goes by itself through its cuts, as look-ups go one
+by one anyway, and the terms of four classes follow from one packed prefix.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,15 +28,34 @@ from splitlab.splitters.kernels.simd_format import (
 )
 
 
+class TableLanes(NamedTuple):
+    """Which lanes are those of one table of the group, and where its rows are."""
+
+    start: int  # its lanes are start, start + step, ..., below stop
+    stop: int
+    step: int
+    base: int  # where its rows begin among the packed ones
+    mask: np.int32  # of the number of a row in a key
+
+
+class FieldTerms(NamedTuple):
+    """Where the terms of the four fields of a word begin."""
+
+    a: int
+    b: int
+    c: int
+    d: int
+
+
 @kernel
 def pack_rows(tables: Ints, sizes: Ints, first: int, count: int, rows: Words) -> None:
     """Pack the rows of a group of tables."""
     n, k = tables.shape[1:]
     for g in range(count):
         for v in range(n):
-            packed = np.uint64(sizes[first + g, v])
+            packed = np.uint64(sizes[first + g, v])  # field 0
             for f in range(1, k + 1):
-                if f & 3 == 0:
+                if f & 3 == 0:  # the word is full
                     rows[(f >> 2) - 1, g * n + v] = packed
                     packed = np.uint64(0)
                 packed |= np.uint64(tables[first + g, v, f - 1]) << np.uint64(16 * (f & 3))
@@ -41,6 +67,7 @@ def empty_prefixes(n: int, count: int, here: int, rows: Words, sides: Words, int
     """Prefixes without rows, and what the whole of each table is (Gini)."""
     words = rows.shape[0]
     for g in range(count):
+        # The packed sum of all rows, from which a prefix is taken off to have the right side
         for q in range(words):
             total = np.uint64(0)
             for v in range(n):
@@ -48,6 +75,7 @@ def empty_prefixes(n: int, count: int, here: int, rows: Words, sides: Words, int
             for lane in range(g, here * count, count):
                 sides[q, lane], sides[words + q, lane] = 0, total
         n_total = np.int32(sides[words, g] & FIELD)
+        # 2^30 units stand for N; negative, since lower values are better and sum l^2 / n_left + ... is to be large.
         unit = np.float32(-(1 << FIXED_BITS)) / np.float32(n_total)
         for lane in range(g, here * count, count):
             ints[0, lane], ints[1, lane], scale[lane] = n_total, g * n, unit
@@ -65,6 +93,7 @@ def add_squares(halves: Halves, q: int, words: int, size: int) -> None:
     """Add the squares of the two fields of every half word, of the prefixes and of what remains."""
     field, shift = np.uint32(0xFFFF), np.uint32(16)
     for h in range(size):
+        # Two fields of the prefix, and of the rest. Their squares add up to less than 2^31 over all fields of a half.
         x, y = halves[q, h], np.uint32(halves[words + q, h] - halves[q, h])
         a, b, c, d = x & field, x >> shift, y & field, y >> shift
         halves[2 * words, h] += np.uint32(a * a) + np.uint32(b * b)
@@ -74,16 +103,20 @@ def add_squares(halves: Halves, q: int, words: int, size: int) -> None:
 @kernel
 def gini_values(sides: Words, squares: int, ints: Ints32, scale: Floats32, values: Ints32, j: int, lanes: int) -> None:
     """Values of cut j, from the prefixes' sizes and the sums of squares, which hold those of the sizes, too."""
+    # Two loops, as the first reads 64-bit numbers and the second works on 32-bit ones: mixed, neither would become
+    # vector instructions.
     for lane in range(lanes):
         left, right = sides[squares, lane], sides[squares + 1, lane]
         ints[2, lane] = np.int32(sides[0, lane] & FIELD)
-        ints[3, lane] = np.int32(left + (left >> TWO))
+        ints[3, lane] = np.int32(left + (left >> TWO))  # the sums of both halves
         ints[4, lane] = np.int32(right + (right >> TWO))
     for lane in range(lanes):
         n_left, n_right = ints[2, lane], np.int32(ints[0, lane] - ints[2, lane])
+        # The size is field 0 of word 0, so its square is in the sums too; what remains is exact in int32.
         lefts = np.float32(np.int32(ints[3, lane] - np.int32(n_left * n_left)))
         rights = np.float32(np.int32(ints[4, lane] - np.int32(n_right * n_right)))
         both = np.float32(n_left) * np.float32(n_right)
+        # lefts / n_left + rights / n_right with one division
         shares = (lefts * np.float32(n_right) + rights * np.float32(n_left)) / both
         values[j, lane] = np.int32(shares * scale[lane])
 
@@ -97,6 +130,7 @@ def gini_sweep(
     words = rows.shape[0]
     squares = 2 * words
     for j in range(keys.shape[0] - 1):
+        # Every lane takes its row j into its prefix, word by word, and the squares are summed afresh.
         for lane in range(lanes):
             sides[squares, lane], sides[squares + 1, lane] = 0, 0
         for q in range(words):
@@ -115,30 +149,30 @@ def fill_terms(terms: Ints32, start: int, total: int, sign: np.int32, fixed: Int
 
 @kernel
 def add_terms(
-    keys: Ints32, mask: np.int32, rows: Words, q: int, base: int, terms: Ints32,
-    a: int, b: int, c: int, d: int, values: Ints32, start: int, stop: int, step: int,
-) -> None:  # fmt: skip
-    """Take one word's fields into the values of all cuts of one table; a, b, c, d are where their terms begin."""
-    at_a, at_b, at_c, at_d = np.uint64(a), np.uint64(b), np.uint64(c), np.uint64(d)
-    for lane in range(start, stop, step):
+    keys: Ints32, rows: Words, q: int, terms: Ints32, values: Ints32, lanes: TableLanes, at: FieldTerms
+) -> None:
+    """Take the four fields of word q into the values of all cuts of one table."""
+    # Unsigned, since a signed index has to be tested for being negative
+    at_a, at_b, at_c, at_d = np.uint64(at.a), np.uint64(at.b), np.uint64(at.c), np.uint64(at.d)
+    for lane in range(lanes.start, lanes.stop, lanes.step):
         word = np.uint64(0)
         for j in range(keys.shape[0] - 1):
-            word += rows[q, np.uint64(base + (keys[j, lane] & mask))]
+            # The prefix takes row j in; its fields say which entries of the terms to add.
+            word += rows[q, np.uint64(lanes.base + (keys[j, lane] & lanes.mask))]
             two = terms[(word & FIELD) + at_a] + terms[(word >> ONE & FIELD) + at_b]
             values[j, lane] += two + terms[(word >> TWO & FIELD) + at_c] + terms[(word >> THREE) + at_d]
 
 
 @kernel
 def add_two_terms(
-    keys: Ints32, mask: np.int32, rows: Words, q: int, base: int, terms: Ints32,
-    a: int, b: int, values: Ints32, start: int, stop: int, step: int,
-) -> None:  # fmt: skip
-    """The same for a word whose upper two fields are empty."""
-    at_a, at_b = np.uint64(a), np.uint64(b)
-    for lane in range(start, stop, step):
+    keys: Ints32, rows: Words, q: int, terms: Ints32, values: Ints32, lanes: TableLanes, at: FieldTerms
+) -> None:
+    """Take word q, whose upper two fields are empty, into the values of all cuts of one table; half the look-ups."""
+    at_a, at_b = np.uint64(at.a), np.uint64(at.b)
+    for lane in range(lanes.start, lanes.stop, lanes.step):
         word = np.uint64(0)
         for j in range(keys.shape[0] - 1):
-            word += rows[q, np.uint64(base + (keys[j, lane] & mask))]
+            word += rows[q, np.uint64(lanes.base + (keys[j, lane] & lanes.mask))]
             values[j, lane] += terms[(word & FIELD) + at_a] + terms[(word >> ONE) + at_b]
 
 
@@ -152,20 +186,21 @@ def entropy_sweep(
     terms[empty] = 0
     values[:] = 0
     for g in range(count):
+        # The terms of this table: h_N for the size, -h_i for the classes
         fill_terms(terms, 0, n_total[first + g], np.int32(1), fixed)
         for i in range(k):
             fill_terms(terms, form.classes + i * form.stride, totals[first + g, i], np.int32(-1), fixed)
-        base = g * keys.shape[0]
+        lanes = TableLanes(g, here * count, count, g * keys.shape[0], mask)
         for q in range(form.words):
             at = form.classes + (4 * q - 1) * form.stride  # of the word's first class; word 0 begins with the size
             a = at if q else 0
-            if 4 * q + 1 < k:
+            if 4 * q + 1 < k:  # the third field holds class 4 q + 1
                 b, c = at + form.stride, at + 2 * form.stride
                 d = c + form.stride if 4 * q + 2 < k else empty
-                add_terms(keys, mask, rows, q, base, terms, a, b, c, d, values, g, here * count, count)
+                add_terms(keys, rows, q, terms, values, lanes, FieldTerms(a, b, c, d))
             else:
                 b = at + form.stride if 4 * q < k else empty
-                add_two_terms(keys, mask, rows, q, base, terms, a, b, values, g, here * count, count)
+                add_two_terms(keys, rows, q, terms, values, lanes, FieldTerms(a, b, empty, empty))
 
 
 @kernel

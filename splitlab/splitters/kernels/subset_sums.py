@@ -33,7 +33,8 @@ def sorted_sums(totals: Ints, start: int, stop: int) -> Ints:
     sums, merged = np.zeros(1 << (stop - start), np.int64), np.empty(1 << (stop - start), np.int64)
     size = 1
     for i in range(start, stop):
-        without, with_i = 0, 0  # the next ones of sums[:size], and of the same with u_i > 0 added, which ends last
+        # Merge the sums without class i and those with it, both ascending; as u_i > 0 the latter end last.
+        without, with_i = 0, 0
         for place in range(2 * size):
             if without < size and sums[without] <= sums[with_i] + totals[i]:
                 merged[place] = sums[without]
@@ -49,6 +50,7 @@ def sorted_sums(totals: Ints, start: int, stop: int) -> Ints:
 @kernel
 def largest_sum(totals: Ints, start: int, limit: int) -> int:
     """The largest sum of some of the classes start..k-1 that is at most ``limit`` >= 0."""
+    # Each half of the classes has few sums. For ascending x of the one the best partner in the other only descends.
     middle = (start + totals.size) // 2
     ones, others = sorted_sums(totals, start, middle), sorted_sums(totals, middle, totals.size)
     best = 0
@@ -64,7 +66,8 @@ def largest_sum(totals: Ints, start: int, limit: int) -> int:
 
 @kernel
 def by_halves(totals: Ints, half: int, members: Bools) -> None:
-    """Write the wanted set into ``members`` (k,)."""
+    """Write the wanted set into ``members`` (k,), by sorted sums of halves of the classes."""
+    # The lexicographically first: take a class whenever the classes after it can make up the rest of the sum.
     missing = largest_sum(totals, 0, half)
     for i in range(totals.size):
         rest = missing - totals[i]
@@ -75,7 +78,7 @@ def by_halves(totals: Ints, half: int, members: Bools) -> None:
 
 @kernel
 def by_sums(totals: Ints, half: int, members: Bools) -> None:
-    """Write the wanted set into ``members`` (k,)."""
+    """Write the wanted set into ``members`` (k,), by the sums one by one."""
     k = totals.size
     last = np.full(half + 1, -1, np.int32)
     last[0] = k
@@ -83,6 +86,7 @@ def by_sums(totals: Ints, half: int, members: Bools) -> None:
         for s in range(half, totals[i] - 1, -1):  # downwards: last[s - u_i] does not know class i yet
             if last[s] < 0 and last[s - totals[i]] >= 0:
                 last[s] = i
+    # The largest sum that is reached, and the set as by halves: ``last`` says whether later classes reach a sum.
     missing = half
     while last[missing] < 0:
         missing -= 1

@@ -6,7 +6,7 @@ table    int64 (n, k), row v holds the class counts of value v; no zero row, no 
 score    float64 (n,), one number per row
 order    int64 (n,), the rows by ascending score, equal scores by row index
 cut j    the split with left side order[0..j], 0 <= j < n-1
-exchange the same split with order[j] and order[j+1] swapped across the cut
+exchange that split with order[j] and order[j+1] swapped across the cut
 
 The sweep evaluates the n-1 cuts in order and keeps a strictly better one only (by more than 1e-12 N), so the
 first of equal cuts is taken. Cost: O(n k) after a sort of O(n log n).
@@ -84,6 +84,7 @@ def sort_rows(keys: Floats, order: Ints, spare: Ints) -> None:
     n = order.size
     for v in range(n):
         order[v] = v
+    # Merge sort from the bottom up
     insertion_runs(keys, order)
     width = RUN
     while width < n:
@@ -103,6 +104,7 @@ def sort_scores(scores: Floats, order: Ints, spare: Ints) -> None:
     row comes first and takes the first place.
     """
     n = order.size
+    # n^2 is too much for many rows.
     if n > COUNTED:
         sort_rows(scores.reshape(n, 1), order, spare)
         return
@@ -112,6 +114,8 @@ def sort_scores(scores: Floats, order: Ints, spare: Ints) -> None:
         for w in range(n):
             smaller += int(scores[w] < scores[v])
         spare[v] = smaller
+    # As many rows as have smaller scores come before. Rows of equal scores get the same place; they go one after the
+    # other into the free places from there on, the first row first.
     for v in range(n):
         place = spare[v]
         while order[place] >= 0:
@@ -127,6 +131,7 @@ def gini_cuts(table: Ints, order: Ints, totals: Floats, sides: Floats, values: F
     those of the left sides, zeros at first; ``values`` (lines, n - 1). An exchanged split has order[j+1] instead of
     order[j] added to the prefix so far.
     """
+    # Line 1 goes first: it needs the prefix before row j, which line 0 then takes in for good.
     k = totals.size - 1
     for j in range(order.size - 1):
         for line in range(values.shape[0] - 1, -1, -1):
@@ -146,7 +151,11 @@ def gini_cuts(table: Ints, order: Ints, totals: Floats, sides: Floats, values: F
 
 @kernel
 def entropy_cuts(table: Ints, order: Ints, totals: Ints, lookup: Floats, sides: Ints, values: Floats) -> None:
-    """The same for entropy, with a table of x log2 x that reaches N; ``totals`` and ``sides`` are integers."""
+    """Entropy of all cuts (line 0), and of their exchanged splits where there is a line 1.
+
+    ``lookup`` is x log2 x for x up to N at least; the other arguments are as for ``gini_cuts``, but ``totals`` and
+    ``sides`` are integers.
+    """
     k = totals.size - 1
     for j in range(order.size - 1):
         for line in range(values.shape[0] - 1, -1, -1):
@@ -163,7 +172,10 @@ def entropy_cuts(table: Ints, order: Ints, totals: Ints, lookup: Floats, sides: 
 
 @kernel
 def other_cuts(table: Ints, order: Ints, totals: Ints, kind: int, lookup: Floats, sides: Ints, values: Floats) -> None:
-    """The same for any impurity and any counts."""
+    """Impurity of all cuts (line 0), and of their exchanged splits where there is a line 1.
+
+    For any impurity and any counts. The arguments are as for ``entropy_cuts``, but ``lookup`` may be short or empty.
+    """
     k = totals.size - 1
     for j in range(order.size - 1):
         for line in range(values.shape[0] - 1, -1, -1):
@@ -191,7 +203,8 @@ def sweep(
 ) -> tuple[float, int, bool]:
     """Best cut along ``order``: (impurity, cut, whether it is the exchanged one).
 
-    The two usual impurities have loops of their own, twice as fast as calling ``sides_impurity`` for every cut.
+    Gini and entropy have loops to themselves, twice as fast as calling ``sides_impurity`` for every cut. They fill in
+    all values first and choose afterwards: two loops, but no branch in the first depends on a value.
     """
     k, lines = totals.size, 2 if exchange else 1
     values = np.empty((lines, order.size - 1))
@@ -214,6 +227,7 @@ def sweep(
 @kernel
 def mark(order: Ints, cut: int, exchanged: bool, mask: Bools) -> None:
     """Write the left side of a cut into ``mask`` (n,)."""
+    # The prefix; exchanged, its last row is replaced by the next one.
     for j in range(order.size):
         mask[order[j]] = j <= cut
     if exchanged:

@@ -1,4 +1,4 @@
-"""The splitters in plain Python: slow, short, and meant to be read next to the paper.
+"""The reference implementations of the splitters: plain Python, slow, short, meant to be read next to the paper.
 
 The package is the executable definition: the compiled kernels are tested against it, and its running times
 stand for those of a pure Python program. Only eigenvectors come from numpy.
@@ -12,23 +12,23 @@ Algorithms. A *walk* takes the rows in some order and tries every prefix of it a
 lca       Largest Class Alone: walk by the share of the most frequent class. Guarantee 2 (Gini), 3 (entropy).
 hcc       Hypercube Cover: for every d in {0,1}^k, one of each pair d and 1-d, the walk by d.A[v] / |v| (the
           paper's Algorithm 1, B_d); the best of all. Guarantee 2.
-ova       One class against all: the same for the sets of one class only.
-balanced  The same for one set only, that with the most examples among those with at most half of them.
+ova       One class against all: as `hcc`, for the sets of one class only.
+balanced  As `hcc`, for one set only, that with the most examples among those with at most half of them.
           Guarantee 2 (entropy). By brute force, 2^k steps.
-list_scheduling: the same for a set that only tends to half of the examples: by decreasing size, each class
+list_scheduling: as `hcc`, for a set that only tends to half of the examples: by decreasing size, each class
           goes to the side lighter so far, and to the second if they are equal.
 twoing    For every d the prefix of its walk that is best for the collapsed table (A_d); of these the split
           with the largest gain of its collapsed table, judged by the impurity of two columns only.
-twoing_min  The same, least collapsed impurity instead of largest gain.
+twoing_min  As `twoing`, with least collapsed impurity instead of largest gain.
 flip_flop In turns, the best split of the classes given that of the rows, and A_d; starts with `lca`.
 pc        Principal component: rows with equal p merged, the walk by v.p_a, where v is the top eigenvector
           of M = sum_a |a| (p_a - u/N)(p_a - u/N)^T. Optimal for two classes.
 pc_ext    `pc`, and at every cut also the split with the two rows next to the cut exchanged.
-pc_counts, pc_ext_counts: the same by v.A[a] instead of v.p_a. Not the method that the paper describes, but
+pc_counts, pc_ext_counts: as `pc` and `pc_ext`, by v.A[a] instead of v.p_a. Not the method that the paper describes, but
           what the columns headed PCext in its experiments with random tables were made with.
 sliq      All rows left; move the row right that leaves least impurity, the first in any case, while it helps.
-sliq_ext  The same until one row is left; the best split on the way.
-pull_left The same, but only rows with the largest p_v[i] for some class i among those still left may move.
+sliq_ext  As `sliq`, but until one row is left; the best split on the way.
+pull_left As `sliq_ext`, but only rows with the largest p_v[i] for some class i among those still left may move.
 two_class The walk by p_v[0], for two classes; optimal.
 exhaustive, hyperplanes: the best of all splits, and of those that a hyperplane makes; optimal.
 Not by name, since they take a direction too: `along_direction` (B_d) and `collapsed_along` (A_d).

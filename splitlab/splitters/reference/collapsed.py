@@ -60,7 +60,7 @@ def twoing(table: Table, impurity: str) -> list[bool]:
 
 
 def twoing_min(table: Table, impurity: str) -> list[bool]:
-    """The same by the impurity of the collapsed table, in the wording of the paper: a rare class ruins it."""
+    """Twoing by the impurity of the collapsed table, in the wording of the paper: a rare class ruins it."""
     rows = integers(table)
     splits = (_best_collapsed(rows, classes, measure_of(impurity)) for classes in hypercube(len(rows[0])))
     return mask_of(*first_least(((least, split) for _, least, split in splits), margin_of(rows))[1])

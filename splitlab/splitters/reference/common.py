@@ -1,4 +1,4 @@
-"""What all plain splitters share: the impurity, the walk along an order of the rows, the choice of the best.
+"""What all reference implementations share: the impurity, the walk along an order of the rows, the choice of the best.
 
 The words and the rules for ties are those of the package's docstring.
 """
@@ -39,7 +39,7 @@ MEASURES: dict[str, Measure] = {"gini": _gini, "entropy": _entropy}
 
 
 def measure_of(name: str) -> Measure:
-    """I(u) as a function of class counts u; of an impurity of one's own, |u| sum f(u_i / |u|)."""
+    """I(u) as a function of class counts u; of a user-defined impurity, |u| sum f(u_i / |u|)."""
     if name in MEASURES:
         return MEASURES[name]
     f = load(name)
@@ -120,7 +120,7 @@ def first_prefix(rows: Rows) -> list[bool]:
 
 
 def prefixes(rows: Rows, order: list[int], measure: Measure, exchange: bool = False) -> Scored:
-    """The prefixes of an order; on request, after each, the same with the rows next to the cut exchanged."""
+    """The prefixes of an order; on request, after each, that prefix with the rows next to the cut exchanged."""
     cost, left = cost_of(rows, measure), [0] * len(rows[0])
     for cut in range(1, len(order)):
         last, first = order[cut - 1 : cut + 1]
