@@ -69,7 +69,7 @@ replay: $(READY)  ## the authors' own random tables: every Monte Carlo number of
 
 run: $(READY)  ## your own experiment: make run CONFIG=my.yaml
 	@test -n "$(CONFIG)" || { echo "make run needs a config: make run CONFIG=my.yaml" >&2; exit 2; }
-	@$(PY) -m splitlab.cli run "$(CONFIG)" $(OPTIONS)
+	@$(PY) -m splitlab run "$(CONFIG)" $(OPTIONS)
 
 reference: $(READY)  ## copy the summaries of finished runs to results/reference, and show them in the README
 	@$(PY) -m scripts.reference $(addprefix results/,table1 table2 table1_corrected table2_corrected replay excess optimality table3 figures) $(wildcard results/table4 results/table4_corrected)

@@ -18,11 +18,11 @@ from experiments.artefact import RESULTS, print_headed
 from splitlab.adversary import Found, record
 from splitlab.adversary.known import Key, Known, challenged, proven, with_better, worst_known
 from splitlab.adversary.search import search
+from splitlab.adversary.text import number
 from splitlab.cli import DONE, Parser, guarded, whole
-from splitlab.montecarlo.progress import tell
+from splitlab.engine.progress import tell
+from splitlab.kinds.splits.tables import IMPURITY_TITLES, NONE, write_frame
 from splitlab.report.layout import Entry, Table
-from splitlab.report.tables import IMPURITY_TITLES, NONE, write_frame
-from splitlab.report.worst import number
 from splitlab.splitters import get
 
 HEADING = "Worst cases: how far each splitter's impurity can be from the optimum"

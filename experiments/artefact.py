@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from splitlab.cli import DIFFERS, DONE, Parser, add_run_options, guarded
-from splitlab.montecarlo.study import Results, run
-from splitlab.report.compare import judge
-from splitlab.report.tables import text_of, write_tables
+from splitlab.kinds.splits.compare import judge
+from splitlab.kinds.splits.tables import text_of, write_tables
+from splitlab.study import Results, run
 
 ROOT = Path(__file__).parents[1]
 CONFIGS = ROOT / "configs"

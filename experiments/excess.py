@@ -8,12 +8,12 @@ from pathlib import Path
 
 from experiments.artefact import CONFIGS, RESULTS, options, print_headed
 from splitlab.cli import DONE, guarded
-from splitlab.montecarlo.store import write_atomically
-from splitlab.montecarlo.study import Results, run
-from splitlab.report.compare import judge
-from splitlab.report.extremes import alike, maxima_frame, maxima_remark, maxima_table, pooled_excess, pooled_table
+from splitlab.engine.store import write_atomically
+from splitlab.kinds.splits.compare import judge
+from splitlab.kinds.splits.extremes import alike, maxima_frame, maxima_remark, maxima_table, pooled_excess, pooled_table
+from splitlab.kinds.splits.tables import text_of, write_frame, write_tables
 from splitlab.report.layout import Table
-from splitlab.report.tables import text_of, write_frame, write_tables
+from splitlab.study import Results, run
 
 HEADING = "Relative excess over the best other method, and whether other max_count behave alike"
 

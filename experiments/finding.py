@@ -6,7 +6,7 @@ import csv
 from fractions import Fraction
 
 from experiments.artefact import REFERENCE, Notes
-from splitlab.report.compare import Entry as Counted
+from splitlab.kinds.splits.compare import Entry as Counted
 from splitlab.report.layout import round_half_up
 
 SURELY = 3.0  # standard errors

@@ -7,9 +7,9 @@ import sys
 
 from experiments.artefact import CONFIGS, RESULTS, options, print_headed
 from splitlab.cli import DONE, guarded
-from splitlab.montecarlo.study import run
+from splitlab.kinds.optimality.tables import text_of, write_tables
 from splitlab.report.figures import figures_of, save
-from splitlab.report.optimality_table import text_of, write_tables
+from splitlab.study import run
 
 HEADING = "How often each splitter finds the optimum, and at what cost"
 

@@ -8,11 +8,11 @@ from fractions import Fraction
 from math import hypot
 
 from experiments.artefact import REFERENCE
-from splitlab.montecarlo.optimality import OPTIMUM
-from splitlab.montecarlo.optimality_config import EXACT
+from splitlab.kinds.optimality.config import EXACT
+from splitlab.kinds.optimality.results import OPTIMUM
+from splitlab.kinds.splits.tables import IMPURITY_TITLES, NONE
 from splitlab.published import PAPER_COMPETITORS
 from splitlab.report.layout import round_half_up
-from splitlab.report.tables import IMPURITY_TITLES, NONE
 from splitlab.splitters import get
 
 SHOWN = ((12, 3), (12, 9), (25, 5), (50, 3), (50, 9))

@@ -16,16 +16,16 @@ import pandas as pd
 
 from experiments.artefact import CONFIGS, RESULTS, options, print_headed
 from splitlab.cli import DIFFERS, DONE, guarded
-from splitlab.montecarlo.study import Results, run
+from splitlab.kinds.splits.compare import Entry as Compared
+from splitlab.kinds.splits.compare import Verdict, judge
+from splitlab.kinds.splits.compare import entries as printed_entries
+from splitlab.kinds.splits.extremes import maxima_frame, maxima_table, pooled_excess
+from splitlab.kinds.splits.tables import impurity_title, win_tables, write_frame, write_tables
 from splitlab.published import load
 from splitlab.published.stream import RUNS
-from splitlab.report.compare import Entry as Compared
-from splitlab.report.compare import Verdict, judge
-from splitlab.report.compare import entries as printed_entries
-from splitlab.report.extremes import maxima_frame, maxima_table, pooled_excess
 from splitlab.report.layout import Entry, Table
-from splitlab.report.tables import impurity_title, win_tables, write_frame, write_tables
 from splitlab.splitters import get
+from splitlab.study import Results, run
 
 HEADING = "Replay. The authors' own random tables: ours beside Tables 1 and 2, and the maxima of section 5.1"
 PAPER = ("hcc", "pc_ext_counts", "sliq_ext", "lca")

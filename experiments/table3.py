@@ -7,8 +7,8 @@ import sys
 
 from experiments.artefact import ROOT, print_headed
 from splitlab.cli import DONE, Parser, add_run_options, guarded
-from splitlab.montecarlo.study import run
-from splitlab.report.timing_table import text_of, write_tables
+from splitlab.kinds.timing.tables import text_of, write_tables
+from splitlab.study import run
 
 HEADING = "Table 3. Time relative to LCA: ours, in plain Python and compiled, beside the paper's"
 

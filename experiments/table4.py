@@ -7,9 +7,9 @@ import sys
 
 from experiments.artefact import CONFIGS, RESULTS, options, print_headed
 from splitlab.cli import DONE, guarded
-from splitlab.montecarlo.study import run
-from splitlab.montecarlo.trees_study import TreesResults
-from splitlab.report.trees_table import text_of, write_tables
+from splitlab.kinds.trees.results import TreesResults
+from splitlab.kinds.trees.tables import text_of, write_tables
+from splitlab.study import run
 
 HEADING = "Table 4. Decision trees on real data: accuracy, ours beside the authors', and who is better where"
 

@@ -20,9 +20,9 @@ def main(config: dict[str, Any], jobs: int, out: Path) -> dict[str, Any]:
     marks = [perf_counter()]
 
     # Here, because loading is a part of what is measured.
-    from splitlab.montecarlo.study import run
-    from splitlab.report.compare import judge
-    from splitlab.report.tables import write_tables
+    from splitlab.kinds.splits.compare import judge
+    from splitlab.kinds.splits.tables import write_tables
+    from splitlab.study import run
 
     marks.append(perf_counter())
     run(config, runs=1, jobs=1)  # the kernels: compiled, or read from the cache

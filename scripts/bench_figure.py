@@ -14,8 +14,8 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from scripts.bench_kernels import PLAIN
 from scripts.bench_report import Frames
-from splitlab.report.captions import impurity_title
-from splitlab.report.panels import TIME, method_handles, series
+from splitlab.kinds.random_tables.captions import impurity_title
+from splitlab.kinds.random_tables.panels import TIME, method_handles, series
 from splitlab.report.style import DOUBLE, GREY, Plot, canvas, finish, place_ticks, styled, styles
 
 SMALL = 6.0  # points: the exponents in the panels

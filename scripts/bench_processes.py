@@ -19,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from splitlab.montecarlo.study import run
+from splitlab.study import run
 
 ROOT = Path(__file__).parents[1]
 METHODS = ("hcc", "pc_ext_counts", "sliq_ext", "lca")

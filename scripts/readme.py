@@ -11,7 +11,7 @@ from experiments.finding import deviation, pcext_footnote, percentage
 from experiments.optimality_finding import beyond, sentence
 from experiments.optimality_finding import table as optimality_table
 from splitlab.adversary import proven, worst_known
-from splitlab.report.worst import number
+from splitlab.adversary.text import number
 from splitlab.splitters import get
 
 ROOT = Path(__file__).parents[1]

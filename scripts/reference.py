@@ -14,9 +14,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from splitlab.montecarlo.store import write_atomically
-from splitlab.montecarlo.study import load_results
-from splitlab.montecarlo.trees_study import TREES
+from splitlab.engine.store import write_atomically
+from splitlab.kinds.trees.results import TREES
+from splitlab.study import load_results
 
 REFERENCE = Path(__file__).parents[1] / "results" / "reference"
 ALWAYS = ("config.yaml", "manifest.json")

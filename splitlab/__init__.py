@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from splitlab import splitters
     from splitlab.api import Split, split
-    from splitlab.montecarlo.study import Results, run
+    from splitlab.study import Results, run
 
 __version__ = "0.1.0"
 __all__ = ["Results", "Split", "run", "split", "splitters"]
@@ -24,8 +24,8 @@ __all__ = ["Results", "Split", "run", "split", "splitters"]
 _LAZY = {
     "split": "splitlab.api",
     "Split": "splitlab.api",
-    "run": "splitlab.montecarlo.study",
-    "Results": "splitlab.montecarlo.study",
+    "run": "splitlab.study",
+    "Results": "splitlab.study",
 }
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from splitlab.contingency import as_counts, proportional_groups, reduce_table, show
 from splitlab.impurity import code, gains, score
 from splitlab.plugins import hand_over
 from splitlab.splitters.catalogue import NEEDS_DIRECTION
 from splitlab.splitters.registry import Splitter, along, get, refuse_hopeless, split_batch
+from splitlab.tables.contingency import as_counts, proportional_groups, reduce_table, show
 
 LARGEST_ENTRY = 1e100  # of a direction: far from overflow in d . A[v]
 

@@ -29,12 +29,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from splitlab._jit import Floats, Ints, kernel
-from splitlab.contingency import as_counts, reduce_table
 from splitlab.impurity import code, impurity, lookup_table, score
 from splitlab.splitters import costs
 from splitlab.splitters.kernels.exhaustive import exhaustive
 from splitlab.splitters.kernels.sweep import margins, sort_scores, sweep
 from splitlab.splitters.registry import LONGEST_TABLE, duration
+from splitlab.tables.contingency import as_counts, reduce_table
 
 
 @kernel

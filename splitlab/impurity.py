@@ -288,7 +288,7 @@ def code(name: str) -> int:
     if name in NAMES:
         return NAMES.index(name)
     if is_plugin(name):
-        from splitlab.own_impurity import address_of  # loads more of numba than most runs need
+        from splitlab.custom_impurity import address_of  # loads more of numba than most runs need
 
         return address_of(name)
     known = f"the impurities are {', '.join(NAMES)}, and your own as package.module:function"
@@ -299,6 +299,6 @@ def name_of(kind: int) -> str:
     """The name of the impurity that kernels know by the number ``kind``."""
     if kind < len(NAMES):
         return NAMES[kind]
-    from splitlab.own_impurity import name_at
+    from splitlab.custom_impurity import name_at
 
     return name_at(kind)

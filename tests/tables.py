@@ -48,7 +48,7 @@ def affordable(name: str, n: int, k: int, count: int = 1) -> bool:
 
 def differ_by_constant(table: NDArray[np.int64]) -> bool:
     """Whether two merged rows differ by a constant vector: their count scores tie exactly."""
-    from splitlab.contingency import merge_proportional
+    from splitlab.tables.contingency import merge_proportional
 
     away = [tuple(row - row.min()) for row in merge_proportional(table)]
     return len(set(away)) < len(away)

@@ -21,9 +21,9 @@ from splitlab.adversary.known import as_json, challenged, with_better
 from splitlab.adversary.moves import MOVES, changed, repaired, starts
 from splitlab.adversary.refine import neighbours, raised, simplified
 from splitlab.adversary.search import climb, posed
+from splitlab.adversary.text import standing
 from splitlab.cli import WRONG_INPUT, main
 from splitlab.impurity import NAMES, code, score
-from splitlab.report.worst import standing
 from splitlab.splitters import get, names
 from splitlab.splitters.registry import always_optimal
 from tests.tables import optimum, random_tables
@@ -287,7 +287,7 @@ def test_wrong_arguments(changes: tuple[object, ...], words: str, capsys: pytest
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "splitlab.cli", *map(str, CALL), "--seconds", "300", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "splitlab", *map(str, CALL), "--seconds", "300", "--out", str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()
@@ -316,7 +316,7 @@ def test_a_damaged_record_is_named_by_line(tmp_path: Path) -> None:
 
 
 def test_a_held_folder_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from splitlab.montecarlo.folder import locked
+    from splitlab.engine.folder import locked
 
     monkeypatch.setattr(record, "PATIENCE", 0.2)
     with locked(tmp_path), pytest.raises(ValueError, match="another run is writing"):

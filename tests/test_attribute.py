@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
-from splitlab.contingency import merge_proportional
 from splitlab.splitters import names as splitter_names
+from splitlab.tables.contingency import merge_proportional
 from splitlab.trees import best_split, best_table_split, criteria, thresholds
 from splitlab.trees.attribute import AttributeSplit, NoSplit
 from splitlab.trees.criteria import get

@@ -21,7 +21,7 @@ published: paper
 
 
 def splitlab(*args: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "splitlab.cli", *map(str, args)]
+    command = [sys.executable, "-m", "splitlab", *map(str, args)]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300)
 
 

@@ -161,11 +161,11 @@ def test_no_scheduler_and_other_code(cluster: Cluster, monkeypatch: pytest.Monke
     grid = [{"n": 4, "k": 3, "max_count": 7, "runs": 10}]
     config: dict[str, Any] = {"name": "c", "impurities": "gini", "splitters": ["lca"], "grid": grid}
     with monkeypatch.context() as patch:
-        patch.setattr("splitlab.montecarlo.cluster.CONNECT_SECONDS", 2)
+        patch.setattr("splitlab.engine.cluster.CONNECT_SECONDS", 2)
         with pytest.raises(ValueError, match=r"'tcp://127.0.0.1:9' cannot be reached"):
             splitlab.run(config, scheduler="tcp://127.0.0.1:9")
     assert splitlab.run(config, scheduler=cluster.address).impurities(4, 3, 7, "gini").shape == (10, 1)
-    monkeypatch.setattr("splitlab.montecarlo.cluster.code_version", lambda: "another")
+    monkeypatch.setattr("splitlab.engine.cluster.code_version", lambda: "another")
     with pytest.raises(ValueError, match=r"a worker has splitlab .* and this is another"):
         splitlab.run(config, scheduler=cluster.address)
 

@@ -13,11 +13,11 @@ import pytest
 from scipy import stats
 
 import splitlab
-from splitlab.montecarlo.study import Results
+from splitlab.kinds.splits.compare import Entry, entries, judge
 from splitlab.published import PAPER_COMPETITORS, load
-from splitlab.report.compare import Entry, entries, judge
 from splitlab.report.layout import Entry as Text
 from splitlab.report.layout import Table, round_half_up
+from splitlab.study import Results
 
 RIVALS = ["hcc", "pc_ext_counts", "sliq_ext", "lca"]
 # Wins of the authors' 10,000 tables, gini then entropy.

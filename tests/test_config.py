@@ -17,8 +17,8 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from splitlab.montecarlo.config import Cell, ConfigError, Experiment, load_experiment
-from splitlab.montecarlo.yaml_source import read_text
+from splitlab.engine.config import Cell, ConfigError, Experiment, load_experiment
+from splitlab.engine.yaml_source import read_text
 
 SPLITTERS = ("lca", "hcc", "pc", "pc_ext", "pc_counts", "pc_ext_counts", "sliq", "sliq_ext")
 
@@ -645,7 +645,7 @@ def test_any_dict_and_option_give_an_experiment_or_a_config_error(changes, runs,
 
 def test_importing_the_config_loads_no_heavy_package():
     heavy = {"numba", "pandas", "scipy", "matplotlib", "joblib"}
-    code = f"import sys, splitlab.montecarlo.config; print(sorted({heavy!r} & set(sys.modules)))"
+    code = f"import sys, splitlab.engine.config; print(sorted({heavy!r} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=True)
     assert run.stdout.strip() == "[]"
 
@@ -653,7 +653,7 @@ def test_importing_the_config_loads_no_heavy_package():
 def test_the_registries_are_those_of_the_library():
     """In a process of its own, since the other tests here put stand-ins in their place."""
     code = (
-        "from splitlab.montecarlo.config import load_experiment as load\n"
+        "from splitlab.engine.config import load_experiment as load\n"
         "grid = [{'n': 12, 'k': 3, 'max_count': 7, 'runs': 1}]\n"
         f"load(dict(name='x', impurities=['gini', 'entropy'], splitters={list(SPLITTERS)!r}, grid=grid))"
     )

@@ -13,13 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splitlab.contingency import (
-    MAX_TOTAL,
-    as_counts,
-    merge_proportional,
-    proportional_groups,
-    reduce_table,
-)
+from splitlab.tables.contingency import MAX_TOTAL, as_counts, merge_proportional, proportional_groups, reduce_table
 from tests.tables import check_counts, table_strategy
 
 UNTIMED = settings(deadline=None)  # a busy machine is no error

@@ -20,14 +20,14 @@ import pytest
 import splitlab
 from splitlab import plugins
 from splitlab.cli import main
-from splitlab.montecarlo import runner
-from splitlab.montecarlo.config import Cell
-from splitlab.montecarlo.plan import Block, Item
-from splitlab.montecarlo.study import Results, load_results
-from splitlab.report.compare import judge
-from splitlab.report.tables import failure_tables, text_of
+from splitlab.engine import runner
+from splitlab.engine.config import Cell
+from splitlab.kinds.random_tables.plan import Block, Item
+from splitlab.kinds.splits.compare import judge
+from splitlab.kinds.splits.tables import failure_tables, text_of
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.custom import measured_nanoseconds
+from splitlab.study import Results, load_results
 from tests.own import elsewhere, write_config, write_module
 from tests.tables import random_tables
 
@@ -658,7 +658,7 @@ def test_a_process_that_ends(in_processes: None, tmp_path: Path, monkeypatch: py
 INTERRUPTED = """
 import sys
 from splitlab.cli import main
-from splitlab.montecarlo import runner
+from splitlab.engine import runner
 runner.PROCESS_SECONDS = 0.0
 sys.exit(main(["run", "t.yaml", "--jobs", "2", "--out", "out"]))
 """

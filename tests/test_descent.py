@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 import splitlab
+from splitlab.engine.config import load_experiment
+from splitlab.engine.folder import open_store
 from splitlab.impurity import LEAST_SHARE, NAMES, STRICTLY, impurity, impurity_gradient, score
-from splitlab.montecarlo.config import load_experiment
-from splitlab.montecarlo.folder import open_store
 from splitlab.splitters import get, known, names, split_batch
 from splitlab.splitters.kernels.components import components
 from splitlab.splitters.kernels.descent import polish

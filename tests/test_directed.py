@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import splitlab
+from splitlab.engine.config import Cell, ConfigError
 from splitlab.impurity import NAMES, score
-from splitlab.montecarlo.config import Cell, ConfigError
-from splitlab.montecarlo.plan import Block, slices, splitter_seconds
+from splitlab.kinds.random_tables.plan import Block, slices, splitter_seconds
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.kernels.directed import along_direction, balanced, scheduled_sets
 from splitlab.splitters.kernels.subset_sums import balanced_sets, by_halves, by_sums

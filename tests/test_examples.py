@@ -14,9 +14,7 @@ from splitlab.trees import criteria, examples
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "splitlab.cli", "examples"], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-m", "splitlab", "examples"], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     return done.stdout
 

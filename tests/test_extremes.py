@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import splitlab
-from splitlab.montecarlo.study import Results
-from splitlab.montecarlo.summary import relative_excess
-from splitlab.report.extremes import alike, maxima_frame, maxima_remark, maxima_table, pooled_excess, pooled_table
+from splitlab.kinds.splits.extremes import alike, maxima_frame, maxima_remark, maxima_table, pooled_excess, pooled_table
+from splitlab.kinds.splits.summary import relative_excess
+from splitlab.study import Results
 
 CONFIG = {
     "name": "extremes",

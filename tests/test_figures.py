@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.text import Text
 
 import splitlab
-from splitlab.report import compare
+from splitlab.kinds.splits import compare
 from splitlab.report.figures import (
     Plot,
     diagonal_plot,

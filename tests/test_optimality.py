@@ -19,11 +19,17 @@ from pandas.testing import assert_frame_equal
 import splitlab
 from experiments.optimality_finding import sentence
 from splitlab import cli
+from splitlab.engine import runner
+from splitlab.engine.config import Cell, ConfigError, load_experiment
+from splitlab.engine.runner import Task, impurities_of
+from splitlab.engine.store import BlockData
 from splitlab.impurity import code, score
-from splitlab.montecarlo import cost, runner, timing
-from splitlab.montecarlo.config import Cell, ConfigError, load_experiment
-from splitlab.montecarlo.lower_bound import bounds_of
-from splitlab.montecarlo.optimality import (
+from splitlab.kinds.optimality import costs as cost
+from splitlab.kinds.optimality import figures as optimality_plot
+from splitlab.kinds.optimality.config import OptimalityExperiment
+from splitlab.kinds.optimality.figures import on_front, optimality_plots
+from splitlab.kinds.optimality.lower_bound import bounds_of
+from splitlab.kinds.optimality.results import (
     BEST_KNOWN,
     COLUMNS,
     OPTIMUM,
@@ -31,20 +37,16 @@ from splitlab.montecarlo.optimality import (
     excess,
     refuse_contradiction,
 )
-from splitlab.montecarlo.optimality_config import OptimalityExperiment
-from splitlab.montecarlo.plan import Block, Item, cell_blocks, columns_in, references, rivals, run_seconds
-from splitlab.montecarlo.runner import Task, impurities_of
-from splitlab.montecarlo.store import BlockData
-from splitlab.montecarlo.study import Results, load_results
-from splitlab.montecarlo.summary import wins
-from splitlab.montecarlo.timing import draw_tables
+from splitlab.kinds.optimality.tables import optimality_tables
+from splitlab.kinds.random_tables.plan import Block, Item, cell_blocks, columns_in, references, rivals, run_seconds
+from splitlab.kinds.splits.summary import wins
+from splitlab.kinds.timing import measure as timing
+from splitlab.kinds.timing.measure import draw_tables
 from splitlab.published import PAPER_COMPETITORS
-from splitlab.report import optimality_plot
 from splitlab.report.figures import image
-from splitlab.report.optimality_plot import on_front, optimality_plots
-from splitlab.report.optimality_table import optimality_tables
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.registry import names, proven_ratio
+from splitlab.study import Results, load_results
 from tests.tables import optimum
 from tests.test_figures import check_layout
 

@@ -12,6 +12,8 @@ import pytest
 import splitlab
 from splitlab import plugins
 from splitlab.cli import main
+from splitlab.custom_impurity import examine, guarantees
+from splitlab.engine.config import load_experiment
 from splitlab.impurity import (
     NAMES,
     code,
@@ -22,8 +24,6 @@ from splitlab.impurity import (
     sides_impurity,
     weighted_impurity,
 )
-from splitlab.montecarlo.config import load_experiment
-from splitlab.own_impurity import examine, guarantees
 from splitlab.splitters import get, names, reference, serving, split_batch
 from tests.own import elsewhere, write_config, write_module
 from tests.tables import optimum, random_tables

@@ -20,10 +20,9 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from splitlab.montecarlo.study import Results, run
-from splitlab.report.compare import Entry as Compared
-from splitlab.report.compare import Verdict as Judged
-from splitlab.report.compare import judge
+from splitlab.kinds.splits.compare import Entry as Compared
+from splitlab.kinds.splits.compare import Verdict as Judged
+from splitlab.kinds.splits.compare import judge
 from splitlab.report.layout import Entry, Table, round_half_up
 from splitlab.report.page import (
     Block,
@@ -39,6 +38,7 @@ from splitlab.report.page import (
 )
 from splitlab.report.style import Plot
 from splitlab.splitters import get
+from splitlab.study import Results, run
 
 HOSTILE = "<script>alert('1')</script> \"a\" & b </style></title>"
 VOID = {"meta", "br", "hr", "img", "link", "input"}

@@ -12,10 +12,10 @@ import pytest
 
 import splitlab
 from splitlab import cli
-from splitlab.montecarlo.config import Experiment, load_experiment
-from splitlab.montecarlo.paired import wilson
-from splitlab.montecarlo.precision import plan, runs_for, with_runs
-from splitlab.report.plan_table import size
+from splitlab.engine.config import Experiment, load_experiment
+from splitlab.kinds.random_tables.plan_table import size
+from splitlab.kinds.random_tables.precision import plan, runs_for, with_runs
+from splitlab.kinds.splits.paired import wilson
 
 GRID = [{"n": [4, 12], "k": 3, "max_count": 7, "runs": 1}]
 CONFIG: dict[str, Any] = {"name": "p", "impurities": ["gini", "entropy"], "splitters": ["hcc", "lca"], "grid": GRID}

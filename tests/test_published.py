@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import splitlab
-from splitlab.report.compare import Verdict, entries, judge
+from splitlab.kinds.splits.compare import Verdict, entries, judge
 
 
 def compared(runs: int, rivals: list[str], seed: int, **grid: Any) -> tuple[Verdict, int]:

@@ -12,7 +12,7 @@ import pytest
 
 from scripts.readme import README, written
 from splitlab.cli import main, parser
-from splitlab.montecarlo.config import load_experiment
+from splitlab.engine.config import load_experiment
 from splitlab.splitters import names
 
 ROOT = Path(__file__).parents[1]

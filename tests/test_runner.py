@@ -18,15 +18,16 @@ import pytest
 from numpy.typing import NDArray
 
 import splitlab
+from splitlab.engine import folder as folder_module
+from splitlab.engine import runner
+from splitlab.engine.config import Cell, load_experiment
+from splitlab.engine.store import BlockData, MemoryStore
 from splitlab.impurity import weighted_impurity
-from splitlab.montecarlo import folder as folder_module
-from splitlab.montecarlo import plan, runner
-from splitlab.montecarlo.config import Cell, load_experiment
-from splitlab.montecarlo.plan import Block, Item
-from splitlab.montecarlo.store import BlockData, MemoryStore
-from splitlab.montecarlo.study import Results, load_results
-from splitlab.report.compare import judge
-from splitlab.report.tables import write_tables
+from splitlab.kinds.random_tables import plan
+from splitlab.kinds.random_tables.plan import Block, Item
+from splitlab.kinds.splits.compare import judge
+from splitlab.kinds.splits.tables import write_tables
+from splitlab.study import Results, load_results
 
 ROOT = Path(__file__).parents[1]
 RIVALS = ["hcc", "pc_ext_counts", "sliq_ext", "lca"]

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from splitlab import sampling
-from splitlab.sampling import (
+from splitlab.tables import sampling
+from splitlab.tables.sampling import (
     acceptance_probability,
     accepted,
     block_generator,

@@ -54,7 +54,7 @@ def test_no_kernel_depends_on_what_hands_out_splitters() -> None:
     for splitter in splitters():
         files = source_files(*splitter.modules())
         assert not {"splitters/__init__.py", "splitters/registry.py", "splitters/catalogue.py"} & set(files)
-        assert not any(file.startswith(("montecarlo/", "trees/", "report/")) for file in files)
+        assert not any(file.startswith(("engine/", "kinds/", "trees/", "report/")) for file in files)
 
 
 def test_splitters_differ_in_what_they_depend_on() -> None:
@@ -108,7 +108,7 @@ def test_stored_blocks_are_out_of_date_after_an_edit(copy: Path, tmp_path: Path)
     grid = [{"n": 5, "k": 3, "max_count": 7, "runs": 20}]
     config = {"name": "s", "impurities": "gini", "splitters": ["lca", "sliq"], "grid": grid}
     splitlab.run(config, out=tmp_path / "out")
-    code = f"from splitlab.montecarlo.study import load_results; load_results({str(tmp_path / 'out')!r})"
+    code = f"from splitlab.study import load_results; load_results({str(tmp_path / 'out')!r})"
 
     def loaded() -> str:
         environment = {**os.environ, "PYTHONPATH": str(copy.parent)}

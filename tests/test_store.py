@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from splitlab.montecarlo import store as store_module
-from splitlab.montecarlo.config import Cell, load_experiment
-from splitlab.montecarlo.plan import Block
-from splitlab.montecarlo.store import EMPTY, BlockData, FolderStore, MemoryStore, cut, write_atomically
-from splitlab.montecarlo.summary import IncompleteError, summarise
+from splitlab.engine import store as store_module
+from splitlab.engine.config import Cell, load_experiment
+from splitlab.engine.store import EMPTY, BlockData, FolderStore, MemoryStore, cut, write_atomically
+from splitlab.kinds.random_tables.plan import Block
+from splitlab.kinds.splits.summary import IncompleteError, summarise
 
 ORIGIN = {"seed": 2018, "draws": "independent"}
 PRINTS = {"hcc": "h1", "lca": "l1"}

@@ -16,18 +16,15 @@ PACKAGE = ROOT / "splitlab"
 
 # Each room may import from itself and from the rooms above it. A module of a package can be in another room.
 ROOMS = [
-    {"_jit", "ordinary", "plugins", "sources", "statistics"},
-    {"own_impurity", "examples"},
-    {"contingency", "impurity"},
-    {"sampling", "splitters", "table_file"},
+    {"_jit", "files", "plugins", "sources", "statistics"},
+    {"custom_impurity", "examples"},
+    {"impurity", "tables"},
+    {"splitters"},
     {"api", "bounds", "contract"},
     {"trees"},
     {"published"},
-    {"montecarlo", "trees.datasets", "trees.download"},
-    {"adversary"},
-    {"report"},
-    {"options"},
-    {"cli", "cli_trees", "__main__"},
+    {"engine", "kinds", "study", "adversary", "report"},
+    {"cli", "__main__"},
 ]
 
 
@@ -88,7 +85,7 @@ HEAVY = ("numba", "pandas", "scipy", "sklearn", "matplotlib")
         "import splitlab; splitlab.splitters()",
         "import splitlab.trees; dir(splitlab.trees)",
         "import splitlab.cli; splitlab.cli.parser().format_help()",
-        "import splitlab.montecarlo.config",
+        "import splitlab.engine.config",
     ],
 )
 def test_nothing_heavy_is_loaded(code: str) -> None:

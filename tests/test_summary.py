@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from splitlab.montecarlo import histogram
-from splitlab.montecarlo.config import Cell, Experiment, load_experiment
-from splitlab.montecarlo.plan import cell_blocks
-from splitlab.montecarlo.store import BlockData, MemoryStore
-from splitlab.montecarlo.summary import IncompleteError, Summary, Tally, relative_excess, summarise, wins
-from splitlab.sampling import acceptance_probability
+from splitlab.engine.config import Cell, Experiment, load_experiment
+from splitlab.engine.store import BlockData, MemoryStore
+from splitlab.kinds.random_tables import histogram
+from splitlab.kinds.random_tables.plan import cell_blocks
+from splitlab.kinds.splits.summary import IncompleteError, Summary, Tally, relative_excess, summarise, wins
 from splitlab.statistics import quantile
+from splitlab.tables.sampling import acceptance_probability
 
 CELL = Cell(4, 3, 7)
 NAMES = ("hcc", "lca", "sliq", "pc")

@@ -14,12 +14,12 @@ from pandas.testing import assert_frame_equal
 
 import splitlab
 from splitlab import cli
-from splitlab.montecarlo import sums_store
-from splitlab.montecarlo.store import framed, unframed
-from splitlab.montecarlo.study import Results, load_results
-from splitlab.montecarlo.verify import verify
-from splitlab.report.compare import judge
-from splitlab.report.tables import write_tables
+from splitlab.engine.store import framed, unframed
+from splitlab.engine.verify import verify
+from splitlab.kinds.splits import sums_store
+from splitlab.kinds.splits.compare import judge
+from splitlab.kinds.splits.tables import write_tables
+from splitlab.study import Results, load_results
 
 FRAMES = ("win_percentage", "relative_excess", "excess_histogram", "draws", "paired_differences")
 
@@ -119,7 +119,7 @@ def test_an_interrupted_run_keeps_what_is_finished(out: Path, tmp_path: Path, mo
 
 
 def test_a_second_run_computes_nothing(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("splitlab.montecarlo.runner.compute", None)
+    monkeypatch.setattr("splitlab.engine.runner.compute", None)
     splitlab.run(config(), out=out)
 
 
@@ -140,7 +140,7 @@ def test_damaged_files_are_made_again(out: Path, kept: Results, capsys: pytest.C
 def test_sums_of_other_code_are_made_again(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = files(out)
     with monkeypatch.context() as patch:
-        patch.setattr("splitlab.montecarlo.folder.fingerprint", lambda splitter: "another")
+        patch.setattr("splitlab.engine.folder.fingerprint", lambda splitter: "another")
         with pytest.raises(ValueError, match="lacks runs 0 to 999"):
             load_results(out)
         splitlab.run(config(), out=out)

@@ -70,7 +70,7 @@ def test_a_report_in_odd_folders(odd: Path, expected: dict[str, bytes], tmp_path
 
 SCRIPT = """
 import splitlab
-from splitlab.montecarlo import runner
+from splitlab.engine import runner
 runner.PROCESS_SECONDS = 0.0  # processes, however little there is to do
 def first(table, impurity):
     return [True] + [False] * (len(table) - 1)
@@ -94,11 +94,11 @@ def test_no_more_workers_than_processors_that_it_may_use(tmp_path: Path) -> None
     code = """
 import os
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-from splitlab.montecarlo.runner import check_jobs
+from splitlab.engine.runner import check_jobs
 print(check_jobs(None))
 """
     assert ran("-c", code, cwd=tmp_path) == "1\n"
-    code = "from splitlab.montecarlo.runner import check_jobs; print(check_jobs(None))"
+    code = "from splitlab.engine.runner import check_jobs; print(check_jobs(None))"
     assert ran("-c", code, cwd=tmp_path, LOKY_MAX_CPU_COUNT="1") == "1\n"
 
 

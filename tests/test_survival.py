@@ -19,15 +19,15 @@ import pytest
 
 import splitlab
 from splitlab import cli
-from splitlab.montecarlo import store as store_module
-from splitlab.montecarlo.folder import locked, stored_times
-from splitlab.montecarlo.seal import read_bounded, read_manifest
-from splitlab.montecarlo.store import FolderStore
-from splitlab.montecarlo.study import load_results
-from splitlab.montecarlo.sums_store import SumsStore
-from splitlab.montecarlo.yaml_source import ConfigError
-from splitlab.report.compare import judge
-from splitlab.report.tables import write_tables
+from splitlab.engine import store as store_module
+from splitlab.engine.checksums import read_bounded, read_manifest
+from splitlab.engine.folder import locked, stored_times
+from splitlab.engine.store import FolderStore
+from splitlab.engine.yaml_source import ConfigError
+from splitlab.kinds.splits.compare import judge
+from splitlab.kinds.splits.sums_store import SumsStore
+from splitlab.kinds.splits.tables import write_tables
+from splitlab.study import load_results
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = 40
@@ -341,7 +341,7 @@ def test_a_second_run_at_the_same_time_is_refused(
 def test_a_lock_goes_with_the_process_that_held_it(
     out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = "import sys, time; from pathlib import Path; from splitlab.montecarlo.folder import locked\n"
+    code = "import sys, time; from pathlib import Path; from splitlab.engine.folder import locked\n"
     holder = start(out, code=f"{code}with locked(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(99)")
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
@@ -383,7 +383,7 @@ def test_a_damaged_file_is_named_and_never_used(name: str, out: Path) -> None:
 
 def show(folder: Path) -> None:
     """What ``splitlab report`` reads."""
-    from splitlab.montecarlo.seal import read_manifest
+    from splitlab.engine.checksums import read_manifest
 
     load_results(folder)
     read_manifest(folder)
@@ -403,7 +403,7 @@ def test_a_run_renews_damaged_files_and_keeps_the_blocks(
         (out / name).write_bytes(forms[damage])
     said = io.StringIO()
     with monkeypatch.context() as patch:
-        patch.setattr("splitlab.montecarlo.runner.compute", None)  # nothing is computed
+        patch.setattr("splitlab.engine.runner.compute", None)  # nothing is computed
         splitlab.run(written(tmp_path, SMALL), out=out, say=said)
     assert (name in said.getvalue()) == (name == "config.yaml" or (name == "manifest.json" and damage != "removed"))
     assert contents(out) == before

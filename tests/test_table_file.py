@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splitlab import table_file
-from splitlab.contingency import MAX_TOTAL, as_counts
-from splitlab.table_file import read_table
+from splitlab.tables import csv_file as table_file
+from splitlab.tables.contingency import MAX_TOTAL, as_counts
+from splitlab.tables.csv_file import read_table
 from tests.tables import check_counts, table_strategy
 
 UNTIMED = settings(deadline=None)  # a busy machine is no error
@@ -320,6 +320,6 @@ def test_no_file_breaks_the_reader(tmp_path_factory: pytest.TempPathFactory, con
 
 
 def test_import_loads_neither_pandas_nor_numba() -> None:
-    code = "import sys, splitlab.contingency; print(sorted({'pandas', 'numba', 'scipy'} & set(sys.modules)))"
+    code = "import sys, splitlab.tables.contingency; print(sorted({'pandas', 'numba', 'scipy'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

@@ -15,14 +15,15 @@ import pandas as pd
 import pytest
 
 import splitlab
-from splitlab.montecarlo import study, timing
-from splitlab.montecarlo.config import Cell, ConfigError, load_experiment
-from splitlab.montecarlo.plan import Block, Item
-from splitlab.montecarlo.runner import Task, Work, draw
-from splitlab.montecarlo.study import TimingResults, load_results
-from splitlab.montecarlo.timing_config import TimingExperiment
+from splitlab import study
+from splitlab.engine.config import Cell, ConfigError, load_experiment
+from splitlab.engine.runner import Task, Work, draw
+from splitlab.kinds.random_tables.plan import Block, Item
+from splitlab.kinds.timing import measure as timing
+from splitlab.kinds.timing.config import TimingExperiment
+from splitlab.kinds.timing.tables import decimals, text_of, timing_tables, write_tables
 from splitlab.published import load_ratios
-from splitlab.report.timing_table import decimals, text_of, timing_tables, write_tables
+from splitlab.study import TimingResults, load_results
 
 ROOT = Path(__file__).parents[1]
 GOOD = """name: small
@@ -57,7 +58,7 @@ def write(folder: Path, text: str = GOOD) -> Path:
 
 
 def command(*args: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "splitlab.cli", *map(str, args)]
+    line = [sys.executable, "-m", "splitlab", *map(str, args)]
     return subprocess.run(line, cwd=cwd, capture_output=True, text=True, timeout=120)
 
 

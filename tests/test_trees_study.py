@@ -15,16 +15,18 @@ from scipy.stats import chi2_contingency
 from experiments import report
 from splitlab import run
 from splitlab.cli import DONE, WRONG_INPUT, main
-from splitlab.montecarlo.config import load_experiment
-from splitlab.montecarlo.study import load_results
-from splitlab.montecarlo.trees_study import TreesResults
-from splitlab.montecarlo.yaml_source import ConfigError
+from splitlab.engine.config import load_experiment
+from splitlab.engine.yaml_source import ConfigError
+from splitlab.kinds.trees import comparisons as trees_tests
+from splitlab.kinds.trees import published as trees_published
+from splitlab.kinds.trees import tables as trees_table
+from splitlab.kinds.trees.datasets import VARIABLE, catalogue, load
+from splitlab.kinds.trees.replay import replay_tree
+from splitlab.kinds.trees.results import TreesResults
 from splitlab.published.program.folds import folds
 from splitlab.published.program.protocol import METHODS, SEEDS
-from splitlab.report import trees_published, trees_table, trees_tests
 from splitlab.report.layout import Table
-from splitlab.report.replay_tree import replay_tree
-from splitlab.trees.datasets import VARIABLE, catalogue, load
+from splitlab.study import load_results
 from tests import made_up
 from tests.test_published_trees import REFERENCE, value
 

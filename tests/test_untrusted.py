@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 
 import splitlab
 from splitlab import cli
-from splitlab.montecarlo.config import ConfigError, load_experiment
-from splitlab.montecarlo.names import Plugins
-from splitlab.montecarlo.store import framed
-from splitlab.montecarlo.study import load_results
-from splitlab.report.compare import judge
-from splitlab.report.document import write_document
-from splitlab.report.tables import write_tables
-from splitlab.table_file import read_table
+from splitlab.engine.config import ConfigError, load_experiment
+from splitlab.engine.names import Plugins
+from splitlab.engine.store import framed
+from splitlab.kinds.document import write_document
+from splitlab.kinds.splits.compare import judge
+from splitlab.kinds.splits.tables import write_tables
+from splitlab.study import load_results
+from splitlab.tables.csv_file import read_table
 
 CONFIG = """name: small
 impurities: [gini, entropy]

@@ -12,11 +12,11 @@ import pytest
 
 import splitlab
 from splitlab import cli
-from splitlab.montecarlo.config import Cell, load_experiment
-from splitlab.montecarlo.folder import open_store
-from splitlab.montecarlo.plan import Block
-from splitlab.montecarlo.store import BlockData, framed, unframed
-from splitlab.montecarlo.verify import Verified, verify
+from splitlab.engine.config import Cell, load_experiment
+from splitlab.engine.folder import open_store
+from splitlab.engine.store import BlockData, framed, unframed
+from splitlab.engine.verify import Verified, verify
+from splitlab.kinds.random_tables.plan import Block
 
 GRID = [{"n": [4, 5], "k": 3, "max_count": 7, "runs": 2100}]
 CONFIG: dict[str, Any] = {"name": "v", "impurities": ["gini", "entropy"], "splitters": ["hcc", "lca"], "grid": GRID}
@@ -162,7 +162,7 @@ def test_a_header_nested_too_deeply_is_not_usable(out: Path) -> None:
 
 
 def test_columns_of_other_code_are_absent(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("splitlab.montecarlo.folder.fingerprint", lambda splitter: "another")
+    monkeypatch.setattr("splitlab.engine.folder.fingerprint", lambda splitter: "another")
     found = verified(out)
     assert (found.compared, len(found.absent), found.differing) == (0, BLOCKS, [])
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splitlab._jit import Bools, Floats, Ints
-from splitlab.contingency import as_counts
 from splitlab.impurity import code, score
 from splitlab.splitters import Splitter, get, split_batch
+from splitlab.tables.contingency import as_counts
 
 OPTIMUM = "exact"  # the splitter that all others are held against
 

@@ -8,7 +8,7 @@ from typing import TextIO
 
 from splitlab.adversary.certificate import Found
 from splitlab.adversary.search import Best, Problem, search
-from splitlab.montecarlo.progress import tell
+from splitlab.engine.progress import tell
 
 SILENT = 5.0  # seconds between lines on stderr
 

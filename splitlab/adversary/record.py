@@ -14,10 +14,10 @@ import numpy as np
 
 from splitlab import __version__
 from splitlab.adversary.certificate import Found, certified
-from splitlab.montecarlo.folder import locked
-from splitlab.montecarlo.store import write_atomically
-from splitlab.montecarlo.yaml_source import ConfigError
-from splitlab.ordinary import is_ordinary
+from splitlab.engine.folder import locked
+from splitlab.engine.store import write_atomically
+from splitlab.engine.yaml_source import ConfigError
+from splitlab.files import is_ordinary
 
 FILE = "worst.jsonl"
 PATIENCE = 20.0  # seconds that an addition waits for those of other searches

@@ -17,7 +17,7 @@ from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
 
-from splitlab.ordinary import is_ordinary
+from splitlab.files import is_ordinary
 from splitlab.splitters.registry import known, names
 
 PAPER_RUNS = 10_000  # behind every published percentage

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from splitlab.sampling import Draw, accepted
+from splitlab.tables.sampling import Draw, accepted
 
 SEED = 19880531
 RUNS = 10_000  # accepted tables of a cell

@@ -10,11 +10,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
-from splitlab.montecarlo.store import write_atomically
-from splitlab.montecarlo.study import Results
-from splitlab.report.optimality_plot import optimality_plots
-from splitlab.report.plots import diagonal_plot, excess_plots, pcext_plot, time_plots, win_plots
+from splitlab.engine.store import write_atomically
+from splitlab.kinds.optimality.figures import optimality_plots
+from splitlab.kinds.splits.figures import diagonal_plot, excess_plots, pcext_plot, time_plots, win_plots
 from splitlab.report.style import Plot, styled
+from splitlab.study import Results
 
 __all__ = [
     "Plot",

@@ -18,11 +18,11 @@ from itertools import groupby, pairwise
 from typing import Any, NewType, assert_never
 from xml.etree import ElementTree
 
-from splitlab.montecarlo.study import Results
-from splitlab.report import compare
+from splitlab.kinds.splits import compare
+from splitlab.kinds.splits.tables import excess_tables, failure_tables, paired_tables, win_tables
 from splitlab.report.figures import Plot, image
 from splitlab.report.layout import Entry, Table, round_half_up
-from splitlab.report.tables import excess_tables, failure_tables, paired_tables, win_tables
+from splitlab.study import Results
 
 LONG = 30  # rows; longer tables scroll on the screen, and may be broken across printed pages
 STICKY = 14  # characters; row heads up to this width stay in sight when a table is scrolled sideways
@@ -321,7 +321,7 @@ def experiment_section(
     ----------
     results : Results
         What ``splitlab.run`` or ``load_results`` returned.
-    verdict : splitlab.report.compare.Verdict
+    verdict : splitlab.kinds.splits.compare.Verdict
         What ``judge`` says of them.
     plots : sequence of Plot
         The figures, in order.

@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from splitlab._jit import Ints
-from splitlab.contingency import as_counts, reduce_table
 from splitlab.splitters import Splitter
+from splitlab.tables.contingency import as_counts, reduce_table
 from splitlab.trees import proposals
 from splitlab.trees.columns import Encoding, read_columns
 from splitlab.trees.criteria import Criterion, get

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from splitlab._jit import Bools, Floats
-from splitlab.contingency import show
+from splitlab.tables.contingency import show
 
 Column = Any  # a one-dimensional numpy array or pandas Series
 

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from splitlab import impurity as impurities
 from splitlab._jit import Floats, Ints
-from splitlab.contingency import as_counts, show
+from splitlab.tables.contingency import as_counts, show
 from splitlab.trees import formulas
 from splitlab.trees.parameters import FLAG, check, one_of
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints
-from splitlab.contingency import show
 from splitlab.impurity import code
 from splitlab.splitters import Splitter, get, refuse_hopeless, split_batch
+from splitlab.tables.contingency import show
 from splitlab.trees.criteria import Criterion
 from splitlab.trees.separations import class_order_split, exact_split
 

@@ -25,7 +25,7 @@ from math import comb
 import numpy as np
 
 from splitlab._jit import Bools, Floats, Ints
-from splitlab.contingency import merge_proportional, proportional_groups
+from splitlab.tables.contingency import merge_proportional, proportional_groups
 from splitlab.trees.criteria import Criterion, first_best
 
 MOST = 1 << 17

@@ -1,0 +1,1 @@
+"""Runs, stores, continues and verifies experiments of any kind, and knows none."""

@@ -1,0 +1,95 @@
+"""Checksums within a folder's own text files, so that a damaged one is named and never used.
+
+``config.yaml`` has its checksum as a comment in its first line, where a truncated file still has it. ``manifest.json``
+has it as its last entry, and there those of the other files that results depend on (not of the blocks, which have
+their own, nor of tables and figures, which are only ever written).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from splitlab.engine.yaml_source import ConfigError
+from splitlab.files import is_ordinary
+
+MANIFEST = "manifest.json"
+LARGEST = 1 << 26  # bytes
+WITHOUT = "delete it to go on without it"
+CHECKSUM = "sha256"
+LINE = re.compile(rb"# sha256 of what follows: ([0-9a-f]{64})\n")
+UNSEALED = b"name:"  # how configs began before they had a checksum
+
+
+def sha256(content: bytes | str) -> str:
+    """The checksum of a file's content."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
+
+
+def sealed(text: str) -> str:
+    """The text under a line with its checksum."""
+    return f"# sha256 of what follows: {sha256(text)}\n{text}"
+
+
+def read_bounded(path: Path) -> bytes:
+    """The content of a file; ConfigError if it is far larger than any that we write, or no ordinary file."""
+    if not is_ordinary(path):
+        raise ConfigError(f"{path}: is damaged: it is no ordinary file")
+    with path.open("rb") as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise ConfigError(f"{path}: is damaged: it has more than {LARGEST >> 20} MB")
+    return content
+
+
+def check_seal(path: Path) -> None:
+    """ConfigError when a text that was sealed is not what was written."""
+    content = read_bounded(path)
+    line = LINE.match(content)
+    intact = sha256(content[line.end() :]).encode() == line[1] if line else content.startswith(UNSEALED)
+    if not intact:
+        raise ConfigError(f"{path}: is damaged, or was edited: it does not match its checksum")
+
+
+def sealed_manifest(content: Mapping[str, Any], files: Mapping[str, str]) -> str:
+    """The manifest as readable JSON, with the checksums of ``files`` (name -> content) and its own."""
+    whole = {**content, "files": {name: sha256(text) for name, text in files.items()}}
+    return json.dumps({**whole, CHECKSUM: sha256(json.dumps(whole))}, indent=2) + "\n"
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a results folder; empty if there is none, ConfigError if it is damaged."""
+    content = parsed_manifest(folder)
+    unsealed = not {CHECKSUM, "files"} & set(content)  # as manifests were before they had a checksum
+    if not unsealed and content.pop(CHECKSUM, None) != sha256(json.dumps(content)):
+        path = folder / MANIFEST
+        raise ConfigError(f"{path}: is damaged, or was edited: it does not match its checksum; {WITHOUT}")
+    return content
+
+
+def parsed_manifest(folder: Path) -> dict[str, Any]:
+    """The same without a look at its checksum."""
+    path = folder / MANIFEST
+    try:
+        content: Any = json.loads(read_bounded(path).decode())
+    except FileNotFoundError:
+        return {}
+    except ConfigError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: is damaged ({error}); {WITHOUT}") from None
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path}: is damaged: it holds no mapping; {WITHOUT}")
+    return content
+
+
+def check_file(folder: Path, name: str) -> None:
+    """ConfigError when a file of the folder is not the one that the manifest was written for."""
+    files = parsed_manifest(folder).get("files") if (folder / name).is_file() else None
+    expected = files.get(name) if isinstance(files, dict) else None
+    if expected is not None and sha256(read_bounded(folder / name)) != expected:
+        raise ConfigError(f"{folder / name}: is damaged, or was edited: it does not match its checksum in {MANIFEST}")

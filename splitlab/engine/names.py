@@ -1,0 +1,109 @@
+"""The names of splitters and impurities in a config, and the functions of one's own among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from splitlab.engine.yaml_source import did_you_mean
+from splitlab.impurity import NAMES, code
+from splitlab.plugins import hand_over, hidden, is_plugin, load, search, where
+from splitlab.splitters import known, names
+from splitlab.splitters.registry import POLISHED
+
+if TYPE_CHECKING:
+    from splitlab.engine.config import Experiment
+
+FIELDS = {"splitters": "splitter", "impurities": "impurity"}
+
+
+def _silent(text: str) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Plugins:
+    """What is done about names of the form package.module:function, which run code of the user's.
+
+    Attributes
+    ----------
+    allowed : bool
+        Whether they may be there at all.
+    imported : bool
+        Whether they are imported and tried at once; stored results can be read without.
+    announce : callable
+        Is told of each before it is imported, and from which file.
+    folders : tuple of Path
+        Where modules are sought besides the environment.
+    """
+
+    allowed: bool = True
+    imported: bool = True
+    announce: Callable[[str], None] = _silent
+    folders: tuple[Path, ...] = ()
+
+
+def problem_of_name(name: str, field: str, plugins: Plugins | None) -> str:
+    """What is wrong with a name under the key ``field``, as a predicate; empty if nothing is."""
+    if _function_in(name, field):
+        return problem_of_plugin(name, field, plugins)
+    listed, is_known = (names(), known) if field == "splitters" else (NAMES, NAMES.__contains__)
+    if is_known(name):
+        return ""
+    guess = did_you_mean(name, listed)
+    return f"is not a known {FIELDS[field]}; {guess + ' ' if guess else ''}known: {', '.join(listed)}"
+
+
+def _function_in(name: str, field: str) -> str:
+    """The function that a name stands for; empty for registered names."""
+    function = name.removesuffix(POLISHED) if field == "splitters" else name
+    return function if is_plugin(function) else ""
+
+
+def problem_of_plugin(name: str, field: str, plugins: Plugins | None) -> str:
+    """Import the function that the name stands for, if it does; what is wrong with it, as a predicate."""
+    name, plugins = _function_in(name, field), plugins or Plugins()
+    if not name:
+        return ""
+    if not plugins.allowed:
+        return "names a function to import, which --no-plugins refuses"
+    if not plugins.imported:
+        return ""
+    search(plugins.folders)
+    if file := hidden(name, plugins.folders):
+        return f"cannot be used: another module of that name, {where(name)}, hides {file}; rename it"
+    if file := where(name):
+        plugins.announce(f"importing {name} from {file}")
+    try:
+        load(name) if field == "splitters" else code(name)
+    except ValueError as error:
+        return f"cannot be used: {error}"
+    return ""
+
+
+def plugin_problems(
+    lists: Mapping[str, Iterable[str]], plugins: Plugins | None
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Import the functions among names of splitters and impurities: (field, name) and what is wrong with it."""
+    for field, given in lists.items():
+        for name in given:
+            if problem := problem_of_plugin(name, field, plugins):
+                yield (field, name), problem
+
+
+def lists_of(experiment: Experiment) -> dict[str, tuple[str, ...]]:
+    """The names of an experiment's splitters and impurities."""
+    return {field: getattr(experiment, field) for field in FIELDS}
+
+
+def with_functions_named(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The config with functions in its lists of splitters and impurities handed over and replaced by their names."""
+    named: dict[str, Any] = dict(config)
+    taken: dict[str, Callable[..., Any]] = {}
+    for field in FIELDS:
+        given = [named[field]] if callable(named.get(field)) else named.get(field)
+        if isinstance(given, list | tuple) and any(map(callable, given)):
+            named[field] = [hand_over(entry, taken) if callable(entry) else entry for entry in given]
+    return named

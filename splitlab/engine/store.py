@@ -1,0 +1,307 @@
+"""Where blocks are kept: in memory, or as one checked file per block.
+
+A block file is one line of JSON (the header) and then the numbers, little-endian float64: the tables' totals, the
+candidates drawn for each, then one column of impurities I(u_L) + I(u_R) per (impurity, splitter). The header says
+what the numbers are, what they were computed with, and their SHA-256, so that a damaged or foreign file is noticed.
+Files are written beside their place and then renamed into it: a reader sees a whole block or none.
+
+Blocks drawn by another version of the sampler are computed anew, and so are columns of another version of their
+splitter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splitlab.engine.config import Cell
+from splitlab.engine.folder_layout import BLOCKS, Places, cell_folders
+from splitlab.engine.yaml_source import ConfigError, shorten
+from splitlab.files import is_ordinary
+from splitlab.kinds.random_tables.plan import BLOCK_RUNS, Block
+from splitlab.plugins import is_plugin
+
+FORMAT = 1
+LARGEST_FILE = 1 << 28  # bytes; a block of a thousand columns is far below
+UNFINISHED = ".part"  # ends the names of files that are being written
+Column = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class BlockData:
+    """What is known of a block.
+
+    Attributes
+    ----------
+    totals : float64 (runs,)
+        Number of examples N of each table.
+    drawn : float64 (runs,)
+        Number of candidate tables drawn for each.
+    columns : dict of (impurity, splitter) -> float64 (m,)
+        Impurities of the first m <= runs tables.
+    """
+
+    totals: NDArray[np.float64]
+    drawn: NDArray[np.float64]
+    columns: Mapping[Column, NDArray[np.float64]] = field(default_factory=dict)
+
+    def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The wanted columns that are absent or shorter than the block."""
+        return tuple(c for c in wanted if c not in self.columns or self.columns[c].size < block.runs)
+
+    def merged_with(self, newer: BlockData) -> BlockData:
+        """Both together; columns of ``newer`` replace those of the same name."""
+        longer = newer if newer.totals.size >= self.totals.size else self
+        return BlockData(longer.totals, longer.drawn, {**self.columns, **newer.columns})
+
+
+EMPTY = BlockData(np.empty(0), np.empty(0))
+
+
+class _Complete(BlockData):
+    """Stands for a block of which nothing has to be computed."""
+
+    def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
+        return ()
+
+
+COMPLETE = _Complete(EMPTY.totals, EMPTY.drawn)
+
+
+class Store(Protocol):
+    """What the runner writes to and the summary reads from."""
+
+    def load(self, block: Block) -> BlockData:
+        """The stored part of a block; ``EMPTY`` if there is none."""
+        ...
+
+    def save(self, block: Block, data: BlockData) -> None:
+        """Keep ``data`` as the block's content."""
+        ...
+
+
+class MemoryStore:
+    """Blocks in a dictionary."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[tuple[Cell, int], BlockData] = {}
+
+    def load(self, block: Block) -> BlockData:
+        """The stored part of a block."""
+        return self._blocks.get((block.cell, block.number), EMPTY)
+
+    def save(self, block: Block, data: BlockData) -> None:
+        """Keep ``data``."""
+        self._blocks[block.cell, block.number] = data
+
+
+class FolderStore:
+    """Blocks as files ``FOLDER/blocks/CELL/NUMBER.block``.
+
+    Parameters
+    ----------
+    folder : Path
+        The results folder.
+    origin : dict
+        Seed, kind of draws, and hash of the sampler: what decides the tables of every block.
+    fingerprints : dict of (impurity, splitter) -> str
+        Hash of the code behind each column. Columns of other code count as missing.
+    warn : callable
+        Is told of damaged files, which count as missing.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        origin: Mapping[str, Any],
+        fingerprints: Mapping[Column, str],
+        warn: Any = lambda text: None,
+    ) -> None:
+        self.folder, self._places = folder, Places(folder)
+        self.origin = dict(origin)
+        self.fingerprints = dict(fingerprints)
+        self.warn = warn
+        self._named: set[Path] = set()
+
+    def path(self, block: Block) -> Path:
+        """The file of a block."""
+        return self.folder / BLOCKS / block.cell.label / f"{block.number:06d}.block"
+
+    def holds(self, block: Block) -> bool:
+        """Whether something is kept of a block; its file is not read."""
+        return os.path.lexists(self.path(block))
+
+    def load(self, block: Block) -> BlockData:
+        """The stored part of a block; a damaged or foreign file is named and counts as missing."""
+        path = self.path(block)
+        try:
+            return self._decode(read_ordinary(path), block)
+        except FileNotFoundError:
+            return EMPTY
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            if path not in self._named:
+                self.warn(f"{path}: not usable ({error}); it counts as missing")
+            self._named.add(path)
+            return EMPTY
+
+    def save(self, block: Block, data: BlockData) -> None:
+        """Write the block's file atomically."""
+        self._places.prepare(block.cell.label)
+        write_atomically(self.path(block), self._encode(block, data))
+
+    def origin_of(self, block: Block) -> dict[str, Any]:
+        """What decides the content of a block, besides the code of its columns."""
+        return self.origin
+
+    def _encode(self, block: Block, data: BlockData) -> bytes:
+        columns = sorted(data.columns)  # the order in which they came does not show
+        body = np.concatenate([data.totals, data.drawn, *(data.columns[c] for c in columns)]).astype("<f8").tobytes()
+        header = {
+            "format": FORMAT,
+            **self.origin_of(block),
+            "cell": [block.cell.n, block.cell.k, block.cell.max_count],
+            "block": block.number,
+            "runs": data.totals.size,
+            "columns": [[*c, data.columns[c].size, self.fingerprints.get(c, "")] for c in columns],
+        }
+        return framed(header, body)
+
+    def _decode(self, content: bytes, block: Block) -> BlockData:
+        header, body = unframed(content)
+        cell = [block.cell.n, block.cell.k, block.cell.max_count]
+        check_header(header, {"format": FORMAT, **self.origin_of(block), "cell": cell, "block": block.number})
+        check_columns(header["columns"], (int, str))
+        numbers = np.frombuffer(body, "<f8").astype(np.float64)
+        columns = {}
+        runs = header["runs"]
+        sizes = [runs, runs, *(column[2] for column in header["columns"])]
+        if not all(type(size) is int and 0 <= size <= runs for size in sizes) or sum(sizes) != numbers.size:
+            raise ValueError("its header does not fit its numbers")
+        at = 2 * runs
+        check_numbers(numbers[:at])
+        for impurity, splitter, size, fingerprint in header["columns"]:
+            # A column that is not of this experiment has no fingerprint here: it is kept as it is.
+            current = self.fingerprints.setdefault((impurity, splitter), fingerprint)
+            if not (is_plugin(impurity) or is_plugin(splitter)):  # those may return anything, and fail
+                check_numbers(numbers[at : at + size])
+            if fingerprint == current:
+                columns[impurity, splitter] = numbers[at : at + size]
+            at += size
+        return BlockData(numbers[:runs], numbers[runs : 2 * runs], columns)
+
+
+def framed(header: Mapping[str, Any], body: bytes) -> bytes:
+    """A file's content: a line with the header and its checksum, in which is that of the body; then the body."""
+    line = json.dumps({**header, "sha256": hashlib.sha256(body).hexdigest()}).encode()
+    return line + b" " + hashlib.sha256(line).hexdigest().encode() + b"\n" + body
+
+
+def unframed(content: bytes) -> tuple[dict[str, Any], bytes]:
+    """Header and body again; ValueError where they are not what was written."""
+    first_line, _, body = content.partition(b"\n")
+    header = _header(first_line)
+    if hashlib.sha256(body).hexdigest() != header["sha256"]:
+        raise ValueError("its numbers do not match their checksum")
+    return header, body
+
+
+def check_header(header: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """ValueError where a file was made with something else than what is wanted."""
+    for key, value in wanted.items():
+        if header[key] != value:
+            raise ValueError(f"it was made with {key} {shorten(str(header[key]))}, not {value}")
+
+
+def check_columns(columns: Any, others: tuple[type, ...]) -> None:
+    """ValueError unless a header's columns are lists of an impurity, a splitter and ``others``, each pair once."""
+    kinds = [str, str, *others]
+    if not isinstance(columns, list) or not all(isinstance(c, list) and list(map(type, c)) == kinds for c in columns):
+        raise ValueError("its header has no list of columns")
+    if len({(column[0], column[1]) for column in columns}) < len(columns):
+        raise ValueError("it has a column twice")
+
+
+def check_numbers(numbers: NDArray[np.float64]) -> None:
+    """ValueError unless these may be counts or impurities."""
+    if not ((numbers >= 0.0) & (numbers < np.inf)).all():
+        raise ValueError("it has numbers that are negative or not finite")
+
+
+def _header(first_line: bytes) -> dict[str, Any]:
+    line, _, checksum = first_line.rpartition(b" ")
+    if hashlib.sha256(line).hexdigest().encode() != checksum:
+        raise ValueError("its header does not match its checksum")
+    try:
+        header: dict[str, Any] = json.loads(line)
+    except RecursionError:
+        raise ValueError("its header is nested too deeply") from None
+    if not isinstance(header, dict):
+        raise ValueError("its header is none")
+    return header
+
+
+def stored_header(folder: Path) -> dict[str, Any]:
+    """The header of the first file of blocks in a results folder that can be read; empty if there is none."""
+    for path in sorted(folder.glob("blocks/*/*.*")):
+        with suppress(ValueError, KeyError, OSError):
+            return _header(read_ordinary(path).partition(b"\n")[0])
+    return {}
+
+
+def read_ordinary(path: Path) -> bytes:
+    """The content of an ordinary file; ValueError where something else is in its place."""
+    if not is_ordinary(path):
+        raise ValueError("it is no ordinary file")
+    if (size := path.stat().st_size) > LARGEST_FILE:
+        raise ValueError(f"it has {size} bytes, more than any block")
+    return path.read_bytes()
+
+
+def write_atomically(path: Path, content: bytes | str) -> None:
+    """Write a file so that it is there whole or not at all."""
+    try:
+        _write_beside(path, content.encode() if isinstance(content, str) else content)
+    except IsADirectoryError:
+        raise ConfigError(f"{path}: is a folder where a file belongs; remove it") from None
+    except (FileExistsError, NotADirectoryError):
+        raise ConfigError(f"{path.parent}: is no folder, and {path.name} belongs into one; remove it") from None
+    except OSError as error:  # in the user's words: not the temporary file, and not nothing
+        if error.errno is None:
+            raise
+        raise type(error)(error.errno, error.strerror, str(path)) from None
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what a killed run was about to write; only for who holds the folder's lock."""
+    for place in (folder, *cell_folders(folder)):
+        for path in place.glob(f".*{UNFINISHED}"):
+            path.unlink(missing_ok=True)
+
+
+def _write_beside(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def cut(data: BlockData, block: Block, wanted: tuple[Column, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The block's totals (runs,) and the wanted columns side by side, (runs, len(wanted))."""
+    runs = min(block.runs, BLOCK_RUNS)
+    return data.totals[:runs], np.stack([data.columns[c][:runs] for c in wanted], axis=1)

@@ -1,0 +1,1 @@
+"""Kind optimality: how often splitters find the optimum, and what they cost."""

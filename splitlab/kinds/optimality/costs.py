@@ -1,0 +1,102 @@
+"""What splitters cost in kind optimality: a short timing pass, serial, over the first tables of each cell.
+
+The times are those of kind timing, one small experiment of that kind per cell, kept in ``timing.csv``. They are
+measured once, and again when the machine, the versions, the code or the splitters have changed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+import pandas as pd
+
+from splitlab.engine.checksums import check_file
+from splitlab.engine.config import ConfigError
+from splitlab.engine.folder import TIMING, stored_times, timing_conditions, timing_provenance
+from splitlab.engine.progress import shown, tell
+from splitlab.engine.runner import Work, compile_kernels
+from splitlab.engine.store import write_atomically
+from splitlab.kinds.optimality.config import OptimalityExperiment
+from splitlab.kinds.random_tables.plan import rivals
+from splitlab.kinds.timing.config import TimingExperiment
+from splitlab.kinds.timing.measure import check_rows, time_splitters, whole_work
+
+REPEATS = 2  # the fewest that kind timing takes
+
+
+def timings(experiment: OptimalityExperiment) -> list[TimingExperiment]:
+    """For each cell an experiment of kind timing."""
+    return [
+        TimingExperiment(
+            name=experiment.name,
+            kind="timing",
+            impurities=experiment.impurities,
+            splitters=rivals(experiment, cell),
+            cells=((cell, min(runs, experiment.timing_runs)),),
+            seed=experiment.seed,
+            draws="independent",
+            engines=("compiled",),
+            repeats=REPEATS,
+            baseline=experiment.splitters[0],
+        )
+        for cell, runs in experiment.cells
+    ]
+
+
+def costs(
+    experiment: OptimalityExperiment, folder: Path | None, say: TextIO | None = None, measure: bool = True
+) -> pd.DataFrame:
+    """The times of all cells, as `frame_of` of kind timing gives them: those in ``folder``, else measured.
+
+    ConfigError when some are missing and are not to be measured.
+    """
+    stored = _stored(experiment, folder, current_only=measure)
+    frames = [_fitting(part, stored) for part in timings(experiment)]
+    missing = [part for part, frame in zip(timings(experiment), frames, strict=True) if frame is None]
+    if missing and not measure:
+        label = missing[0].cells[0][0].label
+        raise ConfigError(f"{folder}: holds no times of cell {label}; `splitlab run` with this folder measures them")
+    measured = iter(_measured(missing, say) if missing else [])
+    frame = pd.concat([next(measured) if f is None else f for f in frames], ignore_index=True)
+    if missing and folder is not None:
+        write_atomically(folder / TIMING, frame.to_csv(index=False, lineterminator="\n"))
+    return frame
+
+
+def _stored(experiment: OptimalityExperiment, folder: Path | None, current_only: bool) -> pd.DataFrame | None:
+    """The times in ``folder``, if there are any; ``current_only``: and only if they were measured as they would be."""
+    if folder is None or not (folder / TIMING).is_file():
+        return None
+    try:
+        frame, manifest = stored_times(folder)
+        check_file(folder, TIMING)
+    except ConfigError:  # a run that was killed before it wrote the manifest leaves times without a checksum
+        if current_only:
+            return None
+        raise
+    current = timing_conditions(manifest) == timing_conditions(timing_provenance(experiment))
+    return frame if current or not current_only else None
+
+
+def _fitting(part: TimingExperiment, stored: pd.DataFrame | None) -> pd.DataFrame | None:
+    """The stored rows of a part, if they are those of its splitters."""
+    if stored is None:
+        return None
+    cell, _ = part.cells[0]
+    rows = stored[(stored[["n", "k", "max_count"]] == [cell.n, cell.k, cell.max_count]).all(axis=1)]
+    try:
+        check_rows(part, rows)
+    except ValueError:
+        return None
+    return rows
+
+
+def _measured(parts: list[TimingExperiment], say: TextIO | None) -> list[pd.DataFrame]:
+    tell("timing the splitters, one after the other in one thread ...", say)
+    for part in parts:
+        compile_kernels(part)
+    works = [whole_work(part) for part in parts]
+    whole = Work(sum(work.runs for work in works), sum(work.seconds for work in works))
+    with shown(say, whole) as progress:
+        return [time_splitters(part, progress) for part in parts]

@@ -1,0 +1,1 @@
+"""Kind splits: splitters compared on random tables."""

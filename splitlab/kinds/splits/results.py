@@ -1,0 +1,130 @@
+"""The numbers of an experiment, as ``splitlab.run`` returns them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from splitlab.engine.config import Cell, Experiment
+from splitlab.engine.store import Store
+from splitlab.kinds.splits.summary import Summary, block_wins, cell_columns, summarise
+
+
+class Results:
+    """The numbers of an experiment.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        What was run.
+    win_percentage : pandas.DataFrame
+        One row per impurity, cell and splitter: runs, wins, percent, standard_error, published (as
+        printed, empty if there is none), wilson_low, wilson_high, failures, first_failure; then the same with ties
+        shared (``wins_shared``, ...) and with wins alone (``wins_strict``, ...).
+    paired_differences : pandas.DataFrame
+        One row per impurity, cell and two splitters: differences of their percentages and of their impurities, with
+        the standard errors that these have on the same tables; see `paired`.
+    relative_excess : pandas.DataFrame
+        One row per impurity, cell and splitter, in percent: mean, standard_error, median, p95, p99, maximum and
+        the run where it happened, and the number of unbounded tables. No rows for a single splitter.
+    excess_histogram : pandas.DataFrame
+        The distribution behind: per impurity, cell and splitter, how many tables have which excess (the centre of a
+        bin of the fixed histogram, in percent).
+    draws : pandas.DataFrame
+        Per cell: candidate tables drawn, rejected, and the number of rejections to be expected.
+    timing : None
+        Only experiments of kind timing have one.
+    trees : None
+        Only experiments of kind trees have them.
+    optimality : pandas.DataFrame or None
+        Of kind optimality: the splitters against the optimum, or the best split known, see `optimality_frame`.
+    """
+
+    def __init__(
+        self, experiment: Experiment, store: Store, summary: Summary, optimality: pd.DataFrame | None = None
+    ) -> None:
+        self.experiment = experiment
+        self._store = store
+        self.win_percentage: pd.DataFrame = summary.win_percentage
+        self.relative_excess: pd.DataFrame = summary.relative_excess
+        self.excess_histogram: pd.DataFrame = summary.excess_histogram
+        self.paired_differences: pd.DataFrame = summary.paired_differences
+        self.draws: pd.DataFrame = summary.draws
+        self.timing: pd.DataFrame | None = None
+        self.optimality = optimality
+        self.trees: pd.DataFrame | None = None
+
+    def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:
+        """Impurity of every run and splitter of a cell.
+
+        Parameters
+        ----------
+        n, k, max_count : int
+            The cell.
+        impurity : str
+            One of the experiment's impurities.
+
+        Returns
+        -------
+        array of float64, shape (runs, splitters)
+            I(u_L) + I(u_R), splitters in the order of the config.
+
+        Raises
+        ------
+        ValueError
+            The experiment has no such cell or impurity.
+        TypeError
+            n, k or max_count is not a whole number.
+        """
+        cell, runs = Cell(*map(operator.index, (n, k, max_count))), dict(self.experiment.cells)
+        if cell not in runs:
+            raise ValueError(f"cell {cell.label} is not in this experiment; it has {_cells(self.experiment)}")
+        if impurity not in self.experiment.impurities:
+            raise ValueError(f"impurity {impurity!r} is not in this experiment; it has {self.experiment.impurities}")
+        self._check_runs_are_kept()
+        columns = tuple((impurity, s) for s in self.experiment.splitters)
+        return np.concatenate([part for _, _, part in cell_columns(cell, runs[cell], self._store, columns)])
+
+    def among(self, splitters: Sequence[str]) -> Results:
+        """The numbers that these runs give for some of the splitters: a win depends on who takes part.
+
+        Parameters
+        ----------
+        splitters : sequence of str
+            Names of splitters of this experiment.
+
+        Returns
+        -------
+        Results
+            Made from the stored runs; nothing is computed again.
+
+        Raises
+        ------
+        ValueError
+            A name is not one of this experiment's splitters, or the experiment keeps no single runs.
+        """
+        experiment = self.experiment
+        for name in splitters:
+            if name not in experiment.splitters:
+                raise ValueError(f"splitter {name!r} is not in this experiment; it has {experiment.splitters}")
+        self._check_runs_are_kept()
+        part = replace(experiment, splitters=tuple(splitters))
+        return Results(part, self._store, summarise(part, self._store))
+
+    def _check_runs_are_kept(self) -> None:
+        if not self.experiment.keep_runs:
+            raise ValueError(f"{self.experiment.name} has keep_runs: false; there are no single runs, only their sums")
+
+    def block_wins(self) -> pd.DataFrame:
+        """Wins per block of 1,000 runs: impurity, n, k, max_count, block, runs, and a column per splitter."""
+        return block_wins(self.experiment, self._store)
+
+
+def _cells(experiment: Experiment) -> str:
+    labels = [cell.label for cell, _ in experiment.cells]
+    return ", ".join(labels if len(labels) <= 12 else [*labels[:11], "..."])

@@ -1,0 +1,276 @@
+"""What ``keep_runs: false`` keeps: per block of 1,000 runs the sums from which all tables are made, and no runs.
+
+A file holds the sums of up to 100 blocks of a cell, kept apart so that they add up in the same order, and thus to the
+same bits, as sums over kept runs; and the blocks' histograms, added up. A file is written again, as a whole, with
+every block that comes in: what is finished is never lost. The last block of a cell, when it is not a full one, has a
+file of its own, since it has to be made again when there are to be more runs.
+
+From sums no column can be left out and none be added: a file is of one list of splitters and impurities, and where
+it holds more blocks than are asked for, its histograms cannot be taken apart.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splitlab.engine.config import Cell, ConfigError
+from splitlab.engine.folder_layout import BLOCKS, Places
+from splitlab.engine.store import (
+    COMPLETE,
+    EMPTY,
+    BlockData,
+    Column,
+    check_columns,
+    check_header,
+    framed,
+    read_ordinary,
+    unframed,
+    write_atomically,
+)
+from splitlab.kinds.random_tables.accumulator import Tally, tallies_of
+from splitlab.kinds.random_tables.histogram import BINS
+from splitlab.kinds.random_tables.plan import BLOCK_RUNS, Block
+from splitlab.kinds.splits.paired import Together
+
+FORMAT = 1
+GROUP_BLOCKS = 100
+GROUPS_HELD = 8  # in memory; workers are never so far apart
+COUNTS = ("runs", "wins", "failures", "first_failure", "bounded", "unbounded", "maximum_run")
+FLOATS = ("total", "squares", "maximum")
+Sums = dict[str, tuple[list[Tally], Together]]  # by impurity
+
+
+@dataclass
+class Group:
+    """Blocks of a cell that share a file: for each its numbers, float64 (m,), and the sum of their histograms."""
+
+    numbers: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    counts: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+class SumsStore:
+    """A store that keeps sums.
+
+    Parameters
+    ----------
+    folder : Path or None
+        The results folder; without one, everything stays in memory.
+    origin : dict
+        As a `FolderStore` has it.
+    columns : dict of (impurity, splitter) -> str or None
+        All columns, with the hashes of their code; None for code that is not looked at.
+    warn : callable
+        Is told of damaged files and of those made by other code, which count as missing.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None,
+        origin: Mapping[str, Any],
+        columns: Mapping[Column, str | None],
+        warn: Any = lambda text: None,
+    ) -> None:
+        self.folder, self.origin, self.columns, self.warn = folder, dict(origin), dict(columns), warn
+        self._places = Places(folder) if folder else None
+        self.impurities = tuple(dict.fromkeys(impurity for impurity, _ in columns))
+        self.splitters = tuple(dict.fromkeys(splitter for _, splitter in columns))
+        self._named: set[Path] = set()
+        self._groups: OrderedDict[tuple[Cell, str], Group] = OrderedDict()
+
+    def load(self, block: Block) -> BlockData:
+        """Nothing, or something that lacks nothing."""
+        return COMPLETE if self.holds(block) else EMPTY
+
+    def holds(self, block: Block) -> bool:
+        """Whether the sums of a block are kept."""
+        return block.number in self._group(block).numbers
+
+    def path(self, block: Block) -> Path:
+        """The file of a block."""
+        return (self.folder or Path()) / _place(block)
+
+    def save(self, block: Block, data: BlockData) -> None:
+        """Keep the sums of a block."""
+        group, sums = self._group(block), self._sums_of(block, data)
+        group.numbers[block.number] = _flat(data.drawn.sum(), sums)
+        counts = np.stack([tally.counts for tallies, _ in sums.values() for tally in tallies])
+        group.counts = group.counts + counts if group.counts.size else counts
+        if self._places:
+            self._places.prepare(block.cell.label)
+            write_atomically(self.path(block), self._encode(block, group))
+
+    def _sums_of(self, block: Block, data: BlockData) -> Sums:
+        found = {}
+        for impurity in self.impurities:
+            columns = np.stack([data.columns[impurity, s] for s in self.splitters], axis=1)
+            found[impurity] = tallies_of(columns, data.totals, block.first)
+        return found
+
+    def numbers(self, block: Block) -> NDArray[np.float64]:
+        """What is kept of a block, its histogram apart."""
+        return self._group(block).numbers[block.number]
+
+    def numbers_of(self, block: Block, data: BlockData) -> NDArray[np.float64]:
+        """What would be kept of a block with that content."""
+        return _flat(data.drawn.sum(), self._sums_of(block, data))
+
+    def parts(self, cell_blocks: Iterator[Block]) -> Iterator[tuple[Block, float, Sums]]:
+        """For blocks of a cell, all of them and in order: tables drawn, and the sums.
+
+        The histogram of a whole file comes with its first block. ConfigError when a file holds other blocks too.
+        """
+        wanted = list(cell_blocks)
+        place = ""
+        for block in wanted:
+            group = self._group(block)
+            drawn, sums = _unflat(group.numbers[block.number], self.impurities, len(self.splitters))
+            if _place(block) != place:
+                place = _place(block)
+                self._check_no_others(group, wanted)
+                for tally, counts in zip((t for ts, _ in sums.values() for t in ts), group.counts, strict=True):
+                    tally.counts = counts.copy()
+            yield block, drawn, sums
+
+    def remove_superseded(self, cell_blocks: Iterable[Block]) -> None:
+        """Remove the files of last blocks that were not full ones when there were fewer runs; the blocks of a cell,
+        all of which are kept, say how many there are now.
+        """
+        blocks = {block.number: block for block in cell_blocks}
+        for path in self.path(blocks[0]).parent.glob("??????-*.sums") if self.folder else ():
+            number, _, runs = path.stem.partition("-")
+            now = blocks.get(int(number)) if number.isdecimal() and runs.isdecimal() else None
+            if now and int(runs) < now.runs:
+                path.unlink()
+
+    def _check_no_others(self, group: Group, wanted: list[Block]) -> None:
+        if not set(group.numbers) <= {block.number for block in wanted}:
+            cell, runs = wanted[0].cell, sum(block.runs for block in wanted)
+            raise ConfigError(
+                f"{self.folder}: has sums over more than {runs} runs of {cell.label}, and (keep_runs: false) no runs "
+                "that could be left out; ask for as many as before, or more"
+            )
+
+    def _group(self, block: Block) -> Group:
+        key = block.cell, _place(block)
+        if key not in self._groups:
+            self._groups[key] = self._read(block)
+            if self.folder is not None and len(self._groups) > GROUPS_HELD:
+                self._groups.popitem(last=False)
+        self._groups.move_to_end(key)
+        return self._groups[key]
+
+    def _read(self, block: Block) -> Group:
+        if self.folder is None:
+            return Group()
+        path = self.path(block)
+        try:
+            return self._decode(block, read_ordinary(path))
+        except FileNotFoundError:
+            return Group()
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            if path not in self._named:
+                self.warn(f"{path}: not usable ({error}); it counts as missing")
+            self._named.add(path)
+            return Group()
+
+    def _header(self, block: Block) -> dict[str, Any]:
+        cell = [block.cell.n, block.cell.k, block.cell.max_count]
+        columns = [[*column, mark] for column, mark in self.columns.items()]
+        return {"sums": FORMAT, **self.origin, "cell": cell, "columns": columns}
+
+    def _encode(self, block: Block, group: Group) -> bytes:
+        blocks = sorted(group.numbers)
+        bins = [np.flatnonzero(counts) for counts in group.counts]
+        header = {**self._header(block), "blocks": blocks, "bins": [b.size for b in bins]}
+        numbers = np.concatenate([group.numbers[b] for b in blocks]).astype("<f8")
+        taken = [(b, counts[b]) for b, counts in zip(bins, group.counts, strict=True)]
+        pairs = np.concatenate([x for pair in taken for x in pair]).astype("<i8")
+        return framed(header, numbers.tobytes() + pairs.tobytes())
+
+    def _decode(self, block: Block, content: bytes) -> Group:
+        header, body = unframed(content)
+        check_columns(header["columns"], (str,))
+        for impurity, splitter, mark in header["columns"]:
+            if self.columns.get((impurity, splitter), "") is None:
+                self.columns[impurity, splitter] = mark
+        check_header(header, self._header(block))
+        blocks = header["blocks"]
+        if not isinstance(blocks, list) or not all(type(b) is int and b >= 0 for b in blocks):
+            raise ValueError("its header has no list of blocks")
+        if len(set(blocks)) < len(blocks) or any(_place(replace(block, number=b)) != _place(block) for b in blocks):
+            raise ValueError("it holds blocks that do not belong into a file of that name")
+        length = _length(len(self.impurities), len(self.splitters))
+        numbers = np.frombuffer(body, "<f8", len(blocks) * length).astype(np.float64).reshape(-1, length)
+        self._check(numbers, block.runs)
+        pairs = np.frombuffer(body, "<i8", offset=numbers.nbytes).astype(np.int64)
+        counts = np.zeros((len(self.columns), 2 * BINS + 1), np.int64)
+        at = 0
+        for row, size in zip(counts, header["bins"], strict=True):
+            bins, found = pairs[at : at + 2 * size].reshape(2, size)
+            if size and (bins.min() < 0 or found.min() < 0):
+                raise ValueError("its histograms have negative numbers")
+            row[bins] = found
+            at += 2 * size
+        return Group(dict(zip(blocks, numbers, strict=True)), counts)
+
+    def _check(self, numbers: NDArray[np.float64], runs: int) -> None:
+        """ValueError where the sums of a file's blocks, (blocks, m), cannot be such of ``runs`` tables each."""
+        s = len(self.splitters)
+        by_impurity = numbers[:, 1:].reshape(len(numbers), len(self.impurities), -1)
+        tallies = by_impurity[:, :, : s * len(COUNTS + FLOATS)].reshape(-1, len(COUNTS + FLOATS))
+        fields = dict(zip((*COUNTS, *FLOATS), tallies.T, strict=True))
+        counts = np.stack([fields[name] for name in ("wins", "failures", "bounded", "unbounded")])
+        empty = np.isneginf(fields["maximum"]) & (fields["bounded"] == 0)  # the greatest of no numbers
+        if (fields["runs"] != runs).any():
+            raise ValueError(f"its blocks are not of {runs} runs")
+        finite = np.isfinite(numbers).sum() + empty.sum() == numbers.size
+        if not (finite and (counts >= 0).all() and (counts <= runs).all()):
+            raise ValueError("it has sums that are negative, not finite or of too many runs")
+
+
+def _place(block: Block) -> str:
+    """The file of a block, within the results folder."""
+    name = f"{block.number // GROUP_BLOCKS:06d}" if block.runs == BLOCK_RUNS else f"{block.number:06d}-{block.runs}"
+    return f"{BLOCKS}/{block.cell.label}/{name}.sums"
+
+
+def kept_bytes(impurities: int, splitters: int) -> int:
+    """What is kept of a block, in bytes, its histogram apart."""
+    return 8 * _length(impurities, splitters)
+
+
+def _length(impurities: int, splitters: int) -> int:
+    return 1 + impurities * (splitters * len(COUNTS + FLOATS) + sum(a.size for a in Together(splitters).arrays()))
+
+
+def _flat(drawn: float, sums: Sums) -> NDArray[np.float64]:
+    """Sums in a row of numbers; counts are far below 2^53."""
+    parts: list[Any] = [[drawn]]
+    for tallies, together in sums.values():
+        parts += [[float(getattr(tally, name)) for name in (*COUNTS, *FLOATS)] for tally in tallies]
+        parts += [array.ravel() for array in together.arrays()]
+    return np.concatenate(parts).astype(np.float64)
+
+
+def _unflat(numbers: NDArray[np.float64], impurities: tuple[str, ...], splitters: int) -> tuple[float, Sums]:
+    sums, at = {}, 1
+    for impurity in impurities:
+        tallies = []
+        for _ in range(splitters):
+            tallies.append(Tally())
+            for name in (*COUNTS, *FLOATS):
+                setattr(tallies[-1], name, int(numbers[at]) if name in COUNTS else float(numbers[at]))
+                at += 1
+        together = Together(splitters)
+        for array in together.arrays():
+            array[...] = numbers[at : at + array.size].reshape(array.shape)
+            at += array.size
+        sums[impurity] = (tallies, together)
+    return float(numbers[0]), sums

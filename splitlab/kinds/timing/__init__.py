@@ -1,0 +1,1 @@
+"""Kind timing: how long splitters take."""

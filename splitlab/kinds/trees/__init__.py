@@ -1,0 +1,1 @@
+"""Kind trees: cross-validated decision trees on data sets."""

@@ -1,0 +1,264 @@
+"""The tables of an experiment of kind trees: accuracies beside the authors', tests between splitters, times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from splitlab.engine.store import write_atomically
+from splitlab.kinds.splits.tables import NONE
+from splitlab.kinds.trees import published as published
+from splitlab.kinds.trees.comparisons import Counts, better_worse, comparisons, counted, groups, ranks, survival
+from splitlab.kinds.trees.results import TreesResults
+from splitlab.published.program.protocol import SEEDS
+from splitlab.report.layout import Entry, Table
+from splitlab.splitters import get
+from splitlab.trees.statistics import Comparison, cd_diagram
+
+# How the published trees were grown.
+PROTOCOL = {"arithmetic": "published", "max_depth": 16, "max_p": 0.1, "min_second": 15, "folds": 3}
+MARGIN = 0.05  # percent: mean accuracies that differ by less are those of the same experiment
+VERDICTS = ("survives", "not shown", "reversed", "even")
+
+
+def text_of(results: TreesResults) -> str:
+    """All tables as text."""
+    return "\n".join([*(table.as_text() for table in tables_of(results)), *verdict_lines(results)])
+
+
+def write_tables(results: TreesResults, folder: Path) -> None:
+    """The text, csv files of the means and of all tests, and critical difference diagrams where there is enough."""
+    write_atomically(folder / "trees.txt", text_of(results) + "\n")
+    write_atomically(folder / "verdict.txt", "\n".join(verdict_lines(results)) + "\n")
+    frames = {"means": means(results), "tests": comparisons(results), "survival": surviving(results)}
+    for name, frame in frames.items():
+        if len(frame):
+            write_atomically(folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
+    for impurity in results.experiment.impurities:
+        if ranked := ranks(results, impurity):
+            (folder / "figures").mkdir(exist_ok=True)
+            for ending in ("png", "svg"):
+                path = folder / "figures" / f"ranks_{impurity}.{ending}"
+                cd_diagram(ranked).savefig(path, dpi=150, metadata={"Date": None} if ending == "svg" else None)
+
+
+def tables_of(results: TreesResults) -> list[Table]:
+    """Accuracies, for a replay Table 4 thrice, tests between the splitters, what they leave of Table 4, times."""
+    found = [accuracy_table(results, impurity) for impurity in results.experiment.impurities]
+    found += [counts_table(results)] if replays(results) else []
+    if len(results.experiment.splitters) > 1:
+        found.append(comparisons_table(results))
+    if len(frame := surviving(results)):
+        found.append(survival_table(frame))
+    return found + ([times_table(results.tree_times)] if results.tree_times is not None else [])
+
+
+def replays(results: TreesResults) -> bool:
+    """Whether the published program is followed, trial by trial, so that the authors' numbers are comparable."""
+    experiment = results.experiment
+    seeds = experiment.seeds[: experiment.trials]
+    return experiment.protocol() == PROTOCOL and seeds == SEEDS[: experiment.trials]
+
+
+def means(results: TreesResults) -> pd.DataFrame:
+    """Mean accuracy and number of nodes over trials; for a replay the authors' over the same, and how many are equal.
+
+    Where the authors' single trials are not with the data, ``equal`` is missing, and their means are there only beside
+    as many trials as they have.
+    """
+    keys = ["impurity", "dataset", "splitter"]
+    frame = results.trials().groupby(keys, sort=False)[["accuracy", "nodes"]].mean().reset_index()
+    frame.insert(3, "trials", results.experiment.trials)
+    if not replays(results):
+        return frame
+    single = published.trials()
+    if single is not None:
+        both = published.beside_authors(results, single).groupby(keys)
+        theirs = both.agg(
+            authors_accuracy=("accuracy_theirs", "mean"), authors_nodes=("nodes_theirs", "mean"), equal=("equal", "sum")
+        )
+        return frame.merge(theirs.reset_index(), "left", keys)
+    theirs = published.means().rename(columns={"accuracy": "authors_accuracy", "nodes": "authors_nodes"})
+    frame = frame.assign(title=frame["dataset"].map(published.titles(results)))
+    columns = ["impurity", "title", "splitter", "trials", "authors_accuracy", "authors_nodes"]
+    return frame.merge(theirs[columns], "left", columns[:4]).drop(columns="title").assign(equal=np.nan)
+
+
+def accuracy_table(results: TreesResults, impurity: str) -> Table:
+    """Mean accuracy over trials, with the authors' beside it where there are any, and the mean number of nodes."""
+    frame, splitters = means(results), results.experiment.splitters
+    here = frame[frame["impurity"] == impurity].to_dict(orient="records")
+    found = {(row["dataset"], row["splitter"]): row for row in here}
+    heads, rows = ["data set"], []
+    for splitter in splitters:
+        heads += [get(splitter).title, *(["authors"] if replays(results) else []), "nodes"]
+    for name in results.experiment.datasets:
+        row = [Entry(name)]
+        for splitter in splitters:
+            numbers = found.get((name, splitter))
+            if numbers is None:
+                row += [Entry(NONE)] * (len(heads) // len(splitters))
+                continue
+            row.append(Entry(f"{numbers['accuracy']:.2f}"))
+            if replays(results):
+                theirs = numbers["authors_accuracy"]
+                row.append(Entry(NONE if pd.isna(theirs) else f"{theirs:.2f}"))
+            row.append(Entry(f"{numbers['nodes']:.0f}"))
+        rows.append(row)
+    title = f"Mean accuracy in percent over {results.experiment.trials} trials, and mean number of nodes: {impurity}"
+    return Table(title, heads, rows, 1)
+
+
+def within(results: TreesResults) -> bool | None:
+    """Whether all mean accuracies are within MARGIN of the authors'; None where they have none."""
+    frame = means(results)
+    away = (frame["accuracy"] - frame["authors_accuracy"]).abs().dropna()
+    return bool((away <= MARGIN).all()) if len(away) else None
+
+
+def counts_table(results: TreesResults) -> Table:
+    """Table 4 as printed, as recomputed from the authors' trials, and ours."""
+    theirs = published.trials()
+    note = f"published: as printed, eleven data sets; ours: {len(results.experiment.datasets)} data sets"
+    stored = "the authors' trials, as stored with this package" if theirs is None else "the authors' trials"
+    columns = {
+        "published": _printed("published"),
+        "recomputed": _printed("recomputed") if theirs is None else better_worse(theirs, "title"),
+        "ours": better_worse(results.trials(), "dataset"),
+    }
+    rows = [
+        [
+            *map(Entry, (impurity, get(method).title, get(rival).title)),
+            *(_pair(counts.get((impurity, method, rival))) for counts in columns.values()),
+        ]
+        for impurity, method, rival in columns["published"]
+        if impurity in results.experiment.impurities
+    ]
+    title = "Table 4: on how many data sets a method is better / worse than a rival (one-sided paired t-test, 0.05)"
+    return Table(title, ["impurity", "method", "rival", *columns], rows, 3, [f"{note}; recomputed: {stored}"])
+
+
+def _pair(counts: tuple[int, int] | None) -> Entry:
+    return Entry(NONE if counts is None else f"{counts[0]} / {counts[1]}")
+
+
+def _printed(which: str) -> Counts:
+    frame = published.counts()
+    values = zip(frame[f"{which}_better"], frame[f"{which}_worse"], strict=True)
+    keys = frame[["impurity", "method", "rival"]].itertuples(index=False, name=None)
+    return {key: (int(a), int(b)) for key, (a, b) in zip(keys, values, strict=True)}
+
+
+def verdict_lines(results: TreesResults) -> list[str]:
+    """What came out, in a few lines: trials equal to the authors', or what survives of Table 4; and ranks."""
+    if replays(results):
+        return authors_lines(results)
+    lines = [survival_line(frame)] if len(frame := surviving(results)) else []
+    for impurity in results.experiment.impurities:
+        if ranked := ranks(results, impurity):
+            lines.append(ranks_line(impurity, ranked))
+    return lines
+
+
+def authors_lines(results: TreesResults) -> list[str]:
+    """A line per data set with the number of equal trials, and where some differ, how many of each splitter do."""
+    theirs = published.trials()
+    if theirs is None:
+        return [f"The authors' single trials ({published.TRIALS}) are not with the data: no trial can be compared."]
+    lines = []
+    for name, group in published.beside_authors(results, theirs).groupby("dataset", sort=False):
+        lines.append(f"{name}: {int(group['equal'].sum())} of {len(group)} trials equal")
+        for (impurity, splitter), some in groups(group[~group["equal"]], ["impurity", "splitter"]):
+            away = (some["accuracy"] - some["accuracy_theirs"]).abs().max()
+            lines.append(
+                f"    {impurity}, {get(splitter).title}: {len(some)} differ, trials {_listed(some['trial'])}; accuracy "
+                f"by {away:.2f} at most"
+            )
+    frame = means(results)
+    away = (frame["accuracy"] - frame["authors_accuracy"]).abs()
+    if away.notna().any():
+        row = frame.to_dict(orient="records")[int(away.argmax())]
+        where = f"{row['dataset']}, {row['impurity']}, {get(row['splitter']).title}"
+        lines.append(f"mean accuracies differ by {away.max():.3f} at most ({where})")
+    return lines
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def comparisons_table(results: TreesResults) -> Table:
+    """For every pair of splitters on how many data sets the first is better / worse, by three tests."""
+    rows = []
+    for row in counted(comparisons(results)).to_dict(orient="records"):
+        entries = [row["impurity"], get(row["first"]).title, get(row["second"]).title]
+        entries += [f"{row[f'{test}_better']} / {row[f'{test}_worse']}" for test in ("plain", "corrected", "holm")]
+        rows.append([Entry(text) for text in (*entries, f"{row['mean_difference']:.2f}")])
+    notes = [
+        "plain: one-sided paired t-test over the trials, 0.05, the paper's rule, which takes trials on the same "
+        "examples for independent; corrected: over the folds, with Nadeau and Bengio's variance; Holm: that, adjusted "
+        "for all pairs and data sets of an impurity."
+    ]
+    heads = ["impurity", "first", "second", "plain", "corrected", "Holm", "mean difference"]
+    return Table("On how many data sets the first is better / worse, by three tests", heads, rows, 3, notes)
+
+
+def surviving(results: TreesResults) -> pd.DataFrame:
+    """See `survival`; empty where the published program is followed, which did not run the splitters as defined."""
+    if results.experiment.arithmetic == "published" or len(results.experiment.splitters) < 2:
+        return pd.DataFrame()
+    return survival(comparisons(results))
+
+
+def survival_table(frame: pd.DataFrame) -> Table:
+    """What becomes of Table 4 with the splitters as defined."""
+    rows = []
+    for row in frame.to_dict(orient="records"):
+        entries = [row["impurity"], get(row["method"]).title, get(row["rival"]).title]
+        entries += [f"{row[f'{of}_better']} / {row[f'{of}_worse']}" for of in ("published", "plain", "holm")]
+        rows.append([Entry(text) for text in (*entries, f"{row['mean_difference']:+.2f}", row["verdict"])])
+    heads = ["impurity", "method", "rival", "paper", "plain", "Holm", "mean difference", "who is ahead"]
+    notes = [
+        f"Data sets on which the method is better / worse: as printed, of eleven; ours, of "
+        f"{int(frame['datasets'].max())}. survives: with Holm's adjustment the same one is ahead; not shown: neither "
+        f"is; even: neither was in the paper."
+    ]
+    return Table("What survives of Table 4 with the splitters as defined", heads, rows, 3, notes)
+
+
+def survival_line(frame: pd.DataFrame) -> str:
+    """How many pairs have which verdict, and which."""
+    parts = []
+    for verdict in VERDICTS:
+        some = frame[frame["verdict"] == verdict]
+        listed = "; ".join(
+            f"{get(method).title} against {get(rival).title} ({impurity})"
+            for impurity, method, rival in some[["impurity", "method", "rival"]].itertuples(index=False, name=None)
+        )
+        parts += [f"{verdict}: {len(some)} ({listed})"] if len(some) else []
+    return f"Who is ahead in Table 4, with the splitters as defined and Holm's adjustment: {'. '.join(parts)}."
+
+
+def ranks_line(impurity: str, ranked: Comparison) -> str:
+    """The ranks and what they say."""
+    listed = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(ranked.names, ranked.average_ranks, strict=True))
+    return (
+        f"{impurity}: average ranks {listed}; Friedman's chi-square {ranked.chi_square:.2f} (p = "
+        f"{ranked.chi_square_p:.3f}); critical difference {ranked.critical_difference:.2f}"
+    )
+
+
+def times_table(times: pd.DataFrame) -> Table:
+    """Mean time of one tree."""
+    splitters = list(dict.fromkeys(times["splitter"]))
+    rows = []
+    for (dataset, impurity), group in groups(times, ["dataset", "impurity"]):
+        seconds = dict(zip(group["splitter"], group["mean_seconds"], strict=True))
+        shown = [f"{1e3 * seconds[s]:.3g}" if s in seconds else NONE for s in splitters]
+        rows.append([Entry(text) for text in (dataset, impurity, *shown)])
+    notes = [f"Processor time in one process, the mean of {times['trees'].max()} trees after one that does not count."]
+    heads = ["data set", "impurity", *(get(s).title for s in splitters)]
+    return Table("Milliseconds to grow a tree", heads, rows, 2, notes)

@@ -1,0 +1,1 @@
+"""A contingency table: checks, csv files, random tables."""
