@@ -11,8 +11,7 @@ from pathlib import Path
 
 from experiments.artefact import RESULTS, ROOT, options
 from splitlab.cli import DIFFERS, DONE, guarded
-from splitlab.kinds.splits.tables import NONE
-from splitlab.report.layout import Entry, Table
+from splitlab.report.layout import NONE, Entry, Table
 
 HEADING = "Everything about random tables"
 # Module of experiments/, what it shows, and where that is.

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from experiments.artefact import CONFIGS, RESULTS, options, print_headed
 from splitlab.cli import DONE, guarded
-from splitlab.engine.store import write_atomically
+from splitlab.files import write_atomically
 from splitlab.kinds.splits.compare import judge
 from splitlab.kinds.splits.extremes import alike, maxima_frame, maxima_remark, maxima_table, pooled_excess, pooled_table
-from splitlab.kinds.splits.tables import text_of, write_frame, write_tables
-from splitlab.report.layout import Table
+from splitlab.kinds.splits.tables import text_of, write_tables
+from splitlab.report.layout import Table, write_frame
 from splitlab.study import Results, run
 
 HEADING = "Relative excess over the best other method, and whether other max_count behave alike"

@@ -20,10 +20,10 @@ from splitlab.kinds.splits.compare import Entry as Compared
 from splitlab.kinds.splits.compare import Verdict, judge
 from splitlab.kinds.splits.compare import entries as printed_entries
 from splitlab.kinds.splits.extremes import maxima_frame, maxima_table, pooled_excess
-from splitlab.kinds.splits.tables import impurity_title, win_tables, write_frame, write_tables
+from splitlab.kinds.splits.tables import impurity_title, win_tables, write_tables
 from splitlab.published import load
 from splitlab.published.stream import RUNS
-from splitlab.report.layout import Entry, Table
+from splitlab.report.layout import Entry, Table, write_frame
 from splitlab.splitters import get
 from splitlab.study import Results, run
 

@@ -10,14 +10,14 @@ from experiments.artefact import RESULTS, obtain, options
 from experiments.figures import plots
 from experiments.finding import pcext_footnote
 from splitlab.cli import DONE, guarded
-from splitlab.engine.config import ConfigError
-from splitlab.engine.store import write_atomically
+from splitlab.files import write_atomically
 from splitlab.kinds.document import section
 from splitlab.kinds.splits.compare import judge
 from splitlab.kinds.splits.extremes import alike
 from splitlab.report import page
 from splitlab.report.style import Plot
 from splitlab.study import load_results
+from splitlab.text import ConfigError
 
 HEADING = "Binary splits of nominal attributes: the Monte Carlo experiments, reproduced"
 LEAD = (

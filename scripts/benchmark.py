@@ -39,7 +39,7 @@ from scripts.bench_report import Frames, comparison, ratios, simple_table, table
 from splitlab.engine.config import Cell
 from splitlab.engine.progress import tell
 from splitlab.engine.provenance import provenance
-from splitlab.engine.store import write_atomically
+from splitlab.files import write_atomically
 from splitlab.impurity import NAMES
 from splitlab.report.figures import save
 from splitlab.splitters.registry import code_hash

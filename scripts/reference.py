@@ -14,7 +14,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from splitlab.engine.store import write_atomically
+from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.trees.results import TREES
 from splitlab.study import load_results
 
@@ -46,7 +46,7 @@ def copy(folder: Path) -> None:
     if (folder / TREES).is_file():
         copy_figures(folder / "figures", f"{folder.name}_")
     elif (results := load_results(folder)).timing is None:
-        write_atomically(target / "block_wins.csv", results.block_wins().to_csv(index=False, lineterminator="\n"))
+        write_atomically(target / "block_wins.csv", as_csv(results.block_wins()))
     print(f"{folder} -> {target}")
 
 

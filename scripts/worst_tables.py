@@ -12,7 +12,7 @@ from pathlib import Path
 
 from splitlab.adversary import record
 from splitlab.adversary.known import FILE, as_json, with_better, worst_known
-from splitlab.engine.store import write_atomically
+from splitlab.files import write_atomically
 
 COMMITTED = Path(__file__).parents[1] / "splitlab" / "published" / FILE
 

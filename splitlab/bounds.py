@@ -33,8 +33,9 @@ from splitlab.impurity import code, impurity, lookup_table, score
 from splitlab.splitters import costs
 from splitlab.splitters.kernels.exhaustive import exhaustive
 from splitlab.splitters.kernels.sweep import margins, sort_scores, sweep
-from splitlab.splitters.registry import LONGEST_TABLE, duration
+from splitlab.splitters.registry import LONGEST_TABLE
 from splitlab.tables.contingency import as_counts, reduce_table
+from splitlab.text import duration
 
 
 @kernel

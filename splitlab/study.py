@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from splitlab.engine.checksums import check_file
 from splitlab.engine.cluster import cluster
-from splitlab.engine.config import ConfigError, Experiment, load_experiment
+from splitlab.engine.config import Experiment, load_experiment
 from splitlab.engine.folder import (
     CONFIG,
     TIMING,
@@ -36,7 +36,8 @@ from splitlab.engine.names import with_functions_named
 from splitlab.engine.progress import shown, tell
 from splitlab.engine.provenance import provenance
 from splitlab.engine.runner import all_splitters, check_jobs, compile_kernels, missing_work, run_missing
-from splitlab.engine.store import MemoryStore, Store, write_atomically
+from splitlab.engine.store import MemoryStore, Store
+from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.optimality.config import OptimalityExperiment
 from splitlab.kinds.optimality.costs import costs
 from splitlab.kinds.optimality.results import optimality_frame
@@ -57,6 +58,7 @@ from splitlab.kinds.timing.measure import (
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.results import load_trees, run_trees
 from splitlab.splitters.precompile import uncompiled
+from splitlab.text import ConfigError
 
 
 class TimingResults(Results):
@@ -216,7 +218,7 @@ def _run_timing(
             return _load_timing(experiment, folder)
         results = _timed(experiment, say)
         # The times come last: where they are, the config and the manifest that belong to them are there.
-        times = results.timing.to_csv(index=False, lineterminator="\n")
+        times = as_csv(results.timing)
         write_config(folder, experiment)
         write_manifest(folder, results.manifest, earlier_sessions(folder, remark), {TIMING: times})
         write_atomically(folder / TIMING, times)

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from splitlab.cli import DIFFERS, DONE, WRONG_INPUT, main
-from splitlab.engine.yaml_source import ConfigError
 from splitlab.kinds.trees import datasets, download
 from splitlab.kinds.trees.datasets import Dataset, read
+from splitlab.text import ConfigError
 
 ROOT = Path(__file__).parents[1]
 CSV = "colour,size,label,shape\nred,1.5,yes,round\nblue,?,maybe,flat\ngreen,2,no,?\nblue,3,yes,flat \n"

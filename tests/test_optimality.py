@@ -20,7 +20,7 @@ import splitlab
 from experiments.optimality_finding import sentence
 from splitlab import cli
 from splitlab.engine import runner
-from splitlab.engine.config import Cell, ConfigError, load_experiment
+from splitlab.engine.config import Cell, load_experiment
 from splitlab.engine.runner import Task, impurities_of
 from splitlab.engine.store import BlockData
 from splitlab.impurity import code, score
@@ -47,6 +47,7 @@ from splitlab.report.figures import image
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.registry import names, proven_ratio
 from splitlab.study import Results, load_results
+from splitlab.text import ConfigError
 from tests.tables import optimum
 from tests.test_figures import check_layout
 

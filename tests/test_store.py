@@ -11,7 +11,8 @@ import pytest
 
 from splitlab.engine import store as store_module
 from splitlab.engine.config import Cell, load_experiment
-from splitlab.engine.store import EMPTY, BlockData, FolderStore, MemoryStore, cut, write_atomically
+from splitlab.engine.store import EMPTY, BlockData, FolderStore, MemoryStore, cut
+from splitlab.files import write_atomically
 from splitlab.kinds.random_tables.plan import Block
 from splitlab.kinds.splits.summary import IncompleteError, summarise
 

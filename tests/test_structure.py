@@ -16,7 +16,7 @@ PACKAGE = ROOT / "splitlab"
 
 # Each room may import from itself and from the rooms above it. A module of a package can be in another room.
 ROOMS = [
-    {"_jit", "files", "plugins", "sources", "statistics"},
+    {"_jit", "files", "plugins", "sources", "statistics", "text"},
     {"custom_impurity", "examples"},
     {"impurity", "tables"},
     {"splitters"},

@@ -20,14 +20,15 @@ import pytest
 import splitlab
 from splitlab import cli
 from splitlab.engine import store as store_module
-from splitlab.engine.checksums import read_bounded, read_manifest
+from splitlab.engine.checksums import read_manifest
 from splitlab.engine.folder import locked, stored_times
 from splitlab.engine.store import FolderStore
-from splitlab.engine.yaml_source import ConfigError
+from splitlab.files import read_bounded
 from splitlab.kinds.splits.compare import judge
 from splitlab.kinds.splits.sums_store import SumsStore
 from splitlab.kinds.splits.tables import write_tables
 from splitlab.study import load_results
+from splitlab.text import ConfigError
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = 40

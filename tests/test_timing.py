@@ -16,7 +16,7 @@ import pytest
 
 import splitlab
 from splitlab import study
-from splitlab.engine.config import Cell, ConfigError, load_experiment
+from splitlab.engine.config import Cell, load_experiment
 from splitlab.engine.runner import Task, Work, draw
 from splitlab.kinds.random_tables.plan import Block, Item
 from splitlab.kinds.timing import measure as timing
@@ -24,6 +24,7 @@ from splitlab.kinds.timing.config import TimingExperiment
 from splitlab.kinds.timing.tables import decimals, text_of, timing_tables, write_tables
 from splitlab.published import load_ratios
 from splitlab.study import TimingResults, load_results
+from splitlab.text import ConfigError
 
 ROOT = Path(__file__).parents[1]
 GOOD = """name: small

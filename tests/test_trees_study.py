@@ -16,7 +16,6 @@ from experiments import report
 from splitlab import run
 from splitlab.cli import DONE, WRONG_INPUT, main
 from splitlab.engine.config import load_experiment
-from splitlab.engine.yaml_source import ConfigError
 from splitlab.kinds.trees import comparisons as trees_tests
 from splitlab.kinds.trees import published as trees_published
 from splitlab.kinds.trees import tables as trees_table
@@ -27,6 +26,7 @@ from splitlab.published.program.folds import folds
 from splitlab.published.program.protocol import METHODS, SEEDS
 from splitlab.report.layout import Table
 from splitlab.study import load_results
+from splitlab.text import ConfigError
 from tests import made_up
 from tests.test_published_trees import REFERENCE, value
 

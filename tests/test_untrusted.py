@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import splitlab
 from splitlab import cli
-from splitlab.engine.config import ConfigError, load_experiment
+from splitlab.engine.config import load_experiment
 from splitlab.engine.names import Plugins
 from splitlab.engine.store import framed
 from splitlab.kinds.document import write_document
@@ -28,6 +28,7 @@ from splitlab.kinds.splits.compare import judge
 from splitlab.kinds.splits.tables import write_tables
 from splitlab.study import load_results
 from splitlab.tables.csv_file import read_table
+from splitlab.text import ConfigError
 
 CONFIG = """name: small
 impurities: [gini, entropy]

@@ -15,9 +15,8 @@ import numpy as np
 from splitlab import __version__
 from splitlab.adversary.certificate import Found, certified
 from splitlab.engine.folder import locked
-from splitlab.engine.store import write_atomically
-from splitlab.engine.yaml_source import ConfigError
-from splitlab.files import is_ordinary
+from splitlab.files import is_regular_file, write_atomically
+from splitlab.text import ConfigError
 
 FILE = "worst.jsonl"
 PATIENCE = 20.0  # seconds that an addition waits for those of other searches
@@ -41,7 +40,7 @@ def add(folder: Path, one: Found, search: Mapping[str, Any]) -> None:
 def _text(path: Path) -> str:
     if not path.exists():
         return ""
-    if not is_ordinary(path):
+    if not is_regular_file(path):
         raise ValueError(f"{path}: is no ordinary file; choose another --out")
     return path.read_text(encoding="utf-8")
 

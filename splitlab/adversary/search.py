@@ -26,7 +26,7 @@ from splitlab.adversary.moves import changed, fitted, repaired, starts
 from splitlab.adversary.refine import raised, simplified
 from splitlab.impurity import code
 from splitlab.splitters import Splitter, get, refuse_hopeless
-from splitlab.splitters.registry import duration
+from splitlab.text import duration
 
 CLIMBERS, PROPOSALS = 48, 8
 ROUND = 150  # steps

@@ -164,9 +164,9 @@ def plan_command(args: argparse.Namespace) -> int:
 def split_command(args: argparse.Namespace) -> int:
     """Split a table from a file."""
     from splitlab.api import split
-    from splitlab.engine.yaml_source import escape
     from splitlab.splitters import get
     from splitlab.tables.csv_file import read_table
+    from splitlab.text import escape
 
     table = read_table(args.file)
     _import_named({"splitters": args.splitter, "impurities": args.impurity}, not args.no_plugins)

@@ -7,65 +7,30 @@ their own, nor of tables and figures, which are only ever written).
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from splitlab.engine.yaml_source import ConfigError
-from splitlab.files import is_ordinary
+from splitlab.files import checksum, read_bounded
+from splitlab.text import ConfigError
 
 MANIFEST = "manifest.json"
-LARGEST = 1 << 26  # bytes
 WITHOUT = "delete it to go on without it"
 CHECKSUM = "sha256"
-LINE = re.compile(rb"# sha256 of what follows: ([0-9a-f]{64})\n")
-UNSEALED = b"name:"  # how configs began before they had a checksum
 
 
-def sha256(content: bytes | str) -> str:
-    """The checksum of a file's content."""
-    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
-
-
-def sealed(text: str) -> str:
-    """The text under a line with its checksum."""
-    return f"# sha256 of what follows: {sha256(text)}\n{text}"
-
-
-def read_bounded(path: Path) -> bytes:
-    """The content of a file; ConfigError if it is far larger than any that we write, or no ordinary file."""
-    if not is_ordinary(path):
-        raise ConfigError(f"{path}: is damaged: it is no ordinary file")
-    with path.open("rb") as file:
-        content = file.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise ConfigError(f"{path}: is damaged: it has more than {LARGEST >> 20} MB")
-    return content
-
-
-def check_seal(path: Path) -> None:
-    """ConfigError when a text that was sealed is not what was written."""
-    content = read_bounded(path)
-    line = LINE.match(content)
-    intact = sha256(content[line.end() :]).encode() == line[1] if line else content.startswith(UNSEALED)
-    if not intact:
-        raise ConfigError(f"{path}: is damaged, or was edited: it does not match its checksum")
-
-
-def sealed_manifest(content: Mapping[str, Any], files: Mapping[str, str]) -> str:
+def manifest_text(content: Mapping[str, Any], files: Mapping[str, str]) -> str:
     """The manifest as readable JSON, with the checksums of ``files`` (name -> content) and its own."""
-    whole = {**content, "files": {name: sha256(text) for name, text in files.items()}}
-    return json.dumps({**whole, CHECKSUM: sha256(json.dumps(whole))}, indent=2) + "\n"
+    whole = {**content, "files": {name: checksum(text) for name, text in files.items()}}
+    return json.dumps({**whole, CHECKSUM: checksum(json.dumps(whole))}, indent=2) + "\n"
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a results folder; empty if there is none, ConfigError if it is damaged."""
     content = parsed_manifest(folder)
     unsealed = not {CHECKSUM, "files"} & set(content)  # as manifests were before they had a checksum
-    if not unsealed and content.pop(CHECKSUM, None) != sha256(json.dumps(content)):
+    if not unsealed and content.pop(CHECKSUM, None) != checksum(json.dumps(content)):
         path = folder / MANIFEST
         raise ConfigError(f"{path}: is damaged, or was edited: it does not match its checksum; {WITHOUT}")
     return content
@@ -91,5 +56,5 @@ def check_file(folder: Path, name: str) -> None:
     """ConfigError when a file of the folder is not the one that the manifest was written for."""
     files = parsed_manifest(folder).get("files") if (folder / name).is_file() else None
     expected = files.get(name) if isinstance(files, dict) else None
-    if expected is not None and sha256(read_bounded(folder / name)) != expected:
+    if expected is not None and checksum(read_bounded(folder / name)) != expected:
         raise ConfigError(f"{folder / name}: is damaged, or was edited: it does not match its checksum in {MANIFEST}")

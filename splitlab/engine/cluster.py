@@ -19,10 +19,10 @@ from itertools import count, islice
 from typing import Any
 from uuid import uuid4
 
-from splitlab.engine.config import ConfigError
 from splitlab.engine.runner import Executor, Task, compute_elsewhere
 from splitlab.engine.store import BlockData
 from splitlab.sources import package_hash
+from splitlab.text import ConfigError
 
 PER_THREAD = 3  # tasks in the window for every thread of a worker
 CONNECT_SECONDS = 15

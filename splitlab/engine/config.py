@@ -23,17 +23,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import ErrorDetails, PydanticCustomError
 from pydantic_core.core_schema import ValidationInfo
 
-from splitlab.engine.yaml_source import (
-    ConfigError,
-    Path_,
-    Source,
-    as_yaml,
-    did_you_mean,
-    dotted,
-    read_config,
-    read_python,
-    shorten,
-)
+from splitlab.engine.yaml_source import Path_, Source, as_yaml, dotted, read_config, read_python
+from splitlab.text import ConfigError, did_you_mean, shorten
 
 if TYPE_CHECKING:
     from splitlab.engine.names import Plugins

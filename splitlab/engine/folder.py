@@ -17,22 +17,14 @@ from typing import Any, overload
 import pandas as pd
 
 from splitlab import plugins
-from splitlab.engine.checksums import (
-    MANIFEST,
-    check_seal,
-    parsed_manifest,
-    read_bounded,
-    read_manifest,
-    sealed,
-    sealed_manifest,
-)
-from splitlab.engine.config import Cell, ConfigError, Experiment, load_experiment
+from splitlab.engine.checksums import MANIFEST, manifest_text, parsed_manifest, read_manifest
+from splitlab.engine.config import Cell, Experiment, load_experiment
 from splitlab.engine.folder_layout import BLOCKS, check_blocks, check_texts
 from splitlab.engine.names import Plugins
 from splitlab.engine.provenance import provenance
 from splitlab.engine.runner import RunError, all_splitters
-from splitlab.engine.store import FolderStore, MemoryStore, remove_unfinished, stored_header, write_atomically
-from splitlab.engine.yaml_source import shorten
+from splitlab.engine.store import FolderStore, MemoryStore, remove_unfinished, stored_header
+from splitlab.files import read_bounded, verify_checksum, with_checksum, write_atomically
 from splitlab.kinds.optimality import lower_bound
 from splitlab.kinds.optimality.config import LOWER_BOUND
 from splitlab.kinds.random_tables.plan import columns_of
@@ -42,6 +34,7 @@ from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.sources import source_hash
 from splitlab.splitters import fingerprint, get
 from splitlab.splitters.registry import code_hash
+from splitlab.text import ConfigError, shorten
 
 CONFIG = "config.yaml"
 PUBLISHED = "published.csv"
@@ -107,7 +100,7 @@ def stored_experiment(folder: Path) -> Experiment:
     if not (folder.is_dir() and os.path.lexists(folder / CONFIG)):
         raise ConfigError(f"{folder}: no results here ({CONFIG} is missing); name a folder that `splitlab run` wrote")
     try:
-        check_seal(folder / CONFIG)
+        verify_checksum(folder / CONFIG)
     except ConfigError as error:
         how = f"`splitlab run` with the config that was run here and --out {folder} renews it, and keeps the blocks"
         raise ConfigError(f"{error}; {how}") from None
@@ -116,7 +109,7 @@ def stored_experiment(folder: Path) -> Experiment:
 
 def write_config(folder: Path, experiment: Experiment) -> None:
     """Write the resolved config beside the results."""
-    write_atomically(folder / CONFIG, sealed(experiment.to_yaml()))
+    write_atomically(folder / CONFIG, with_checksum(experiment.to_yaml()))
 
 
 def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[str], None]) -> None:
@@ -161,7 +154,7 @@ def check_continuation(folder: Path, experiment: Experiment, remark: Callable[[s
 def _what_is_lost(folder: Path, error: ConfigError) -> str:
     """Why a folder's config cannot be read: it is damaged, or it is whole and what it names is not to be had."""
     with suppress(ConfigError, OSError):
-        check_seal(folder / CONFIG)
+        verify_checksum(folder / CONFIG)
         return str(error)
     return f"{folder / CONFIG}: is lost or damaged"
 
@@ -338,7 +331,7 @@ def write_manifest(
     folder: Path, content: Mapping[str, Any], earlier: list[Any], files: Mapping[str, str] | None = None
 ) -> None:
     """Write the manifest, with the checksums of the files that belong to it."""
-    write_atomically(folder / MANIFEST, sealed_manifest({**content, "earlier": earlier}, files or {}))
+    write_atomically(folder / MANIFEST, manifest_text({**content, "earlier": earlier}, files or {}))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from splitlab.engine.yaml_source import ConfigError
+from splitlab.text import ConfigError
 
 BLOCKS = "blocks"
 ENDINGS = (".block", ".sums")

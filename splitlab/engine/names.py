@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from splitlab.engine.yaml_source import did_you_mean
 from splitlab.impurity import NAMES, code
 from splitlab.plugins import hand_over, hidden, is_plugin, load, search, where
 from splitlab.splitters import known, names
 from splitlab.splitters.registry import POLISHED
+from splitlab.text import did_you_mean
 
 if TYPE_CHECKING:
     from splitlab.engine.config import Experiment

@@ -13,7 +13,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from splitlab.engine.config import Cell, ConfigError, Experiment
+from splitlab.engine.config import Cell, Experiment
 from splitlab.engine.store import BlockData, Column, Store
 from splitlab.impurity import code, score
 from splitlab.kinds.optimality import lower_bound
@@ -35,6 +35,7 @@ from splitlab.splitters import get, split_batch
 from splitlab.splitters.custom import SplitterError
 from splitlab.splitters.precompile import compile_all
 from splitlab.tables.sampling import Draw, block_generator, concatenated, independent_parts
+from splitlab.text import ConfigError
 
 PROCESS_SECONDS = 5.0  # starting processes takes about two
 

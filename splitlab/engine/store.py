@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,14 +25,12 @@ from numpy.typing import NDArray
 
 from splitlab.engine.config import Cell
 from splitlab.engine.folder_layout import BLOCKS, Places, cell_folders
-from splitlab.engine.yaml_source import ConfigError, shorten
-from splitlab.files import is_ordinary
+from splitlab.files import UNFINISHED, read_regular_file, write_atomically
 from splitlab.kinds.random_tables.plan import BLOCK_RUNS, Block
 from splitlab.plugins import is_plugin
+from splitlab.text import shorten
 
 FORMAT = 1
-LARGEST_FILE = 1 << 28  # bytes; a block of a thousand columns is far below
-UNFINISHED = ".part"  # ends the names of files that are being written
 Column = tuple[str, str]
 
 
@@ -145,7 +142,7 @@ class FolderStore:
         """The stored part of a block; a damaged or foreign file is named and counts as missing."""
         path = self.path(block)
         try:
-            return self._decode(read_ordinary(path), block)
+            return self._decode(read_regular_file(path), block)
         except FileNotFoundError:
             return EMPTY
         except (ValueError, KeyError, TypeError, IndexError) as error:
@@ -254,31 +251,8 @@ def stored_header(folder: Path) -> dict[str, Any]:
     """The header of the first file of blocks in a results folder that can be read; empty if there is none."""
     for path in sorted(folder.glob("blocks/*/*.*")):
         with suppress(ValueError, KeyError, OSError):
-            return _header(read_ordinary(path).partition(b"\n")[0])
+            return _header(read_regular_file(path).partition(b"\n")[0])
     return {}
-
-
-def read_ordinary(path: Path) -> bytes:
-    """The content of an ordinary file; ValueError where something else is in its place."""
-    if not is_ordinary(path):
-        raise ValueError("it is no ordinary file")
-    if (size := path.stat().st_size) > LARGEST_FILE:
-        raise ValueError(f"it has {size} bytes, more than any block")
-    return path.read_bytes()
-
-
-def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    try:
-        _write_beside(path, content.encode() if isinstance(content, str) else content)
-    except IsADirectoryError:
-        raise ConfigError(f"{path}: is a folder where a file belongs; remove it") from None
-    except (FileExistsError, NotADirectoryError):
-        raise ConfigError(f"{path.parent}: is no folder, and {path.name} belongs into one; remove it") from None
-    except OSError as error:  # in the user's words: not the temporary file, and not nothing
-        if error.errno is None:
-            raise
-        raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
 def remove_unfinished(folder: Path) -> None:
@@ -286,19 +260,6 @@ def remove_unfinished(folder: Path) -> None:
     for place in (folder, *cell_folders(folder)):
         for path in place.glob(f".*{UNFINISHED}"):
             path.unlink(missing_ok=True)
-
-
-def _write_beside(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def cut(data: BlockData, block: Block, wanted: tuple[Column, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splitlab.engine.checksums import parsed_manifest
-from splitlab.engine.config import Cell, ConfigError, Experiment
+from splitlab.engine.config import Cell, Experiment
 from splitlab.engine.folder import (
     failures_explained,
     open_store,
@@ -39,6 +39,7 @@ from splitlab.kinds.trees.work import (
     work_of,
 )
 from splitlab.study import compute_missing
+from splitlab.text import ConfigError
 
 SUMS = "all that is kept"
 

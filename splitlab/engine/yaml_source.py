@@ -18,18 +18,18 @@ A *path* is the tuple of keys and indices that leads to a value: ("grid", 0, "n"
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from splitlab.files import is_ordinary
+from splitlab.files import is_regular_file
+from splitlab.text import ConfigError, shorten
 
 Path_ = tuple[str | int, ...]
 
@@ -44,26 +44,6 @@ _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": Tru
 _QUOTES = {"'": "'", '"': '"', "|": '"', ">": '"'}
 
 
-class ConfigError(ValueError):
-    """The configuration is wrong; `str(error)` is one printable line that says where and why."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(escape(message))
-
-
-def escape(text: str) -> str:
-    """`text` with line breaks, control characters and lone surrogates written as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def shorten(text: str, limit: int = 60) -> str:
-    """`text` on one line, cut to about `limit` characters."""
-    line = escape(text[: 2 * limit])
-    return line if len(line) <= limit else line[:limit] + "..."
-
-
 def dotted(path: Path_) -> str:
     """A path as users write it.
 
@@ -72,12 +52,6 @@ def dotted(path: Path_) -> str:
     """
     parts = (f"[{key}]" if isinstance(key, int) else f".{shorten(key)}" for key in path)
     return "".join(parts).removeprefix(".")
-
-
-def did_you_mean(text: object, known: Iterable[str]) -> str:
-    """A question that names the nearest of the known words, or nothing."""
-    close = difflib.get_close_matches(text[:100], list(known), n=1) if isinstance(text, str) else []
-    return f"did you mean '{close[0]}'?" if close else ""
 
 
 def as_yaml(text: str) -> str:
@@ -177,7 +151,7 @@ def read_file(path: str | os.PathLike[str]) -> Source:
 
 def _read_bytes(path: Path, label: str) -> bytes:
     try:
-        if path.exists() and not path.is_dir() and not is_ordinary(path):
+        if path.exists() and not path.is_dir() and not is_regular_file(path):
             raise ConfigError(f"{label}: is no ordinary file")
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)

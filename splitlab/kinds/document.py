@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from splitlab.engine.checksums import read_manifest
-from splitlab.engine.store import write_atomically
+from splitlab.files import write_atomically
 from splitlab.kinds.optimality.tables import optimality_tables
 from splitlab.kinds.splits.compare import Verdict
 from splitlab.kinds.timing.tables import timing_tables

@@ -17,7 +17,7 @@ from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
 
-from splitlab.files import is_ordinary
+from splitlab.files import is_regular_file
 from splitlab.splitters.registry import known, names
 
 PAPER_RUNS = 10_000  # behind every published percentage
@@ -162,7 +162,7 @@ def _from_file(path: Path, with_impurity: bool, value_fault: Callable[[str], str
     """
     values: dict[Key, str] = {}
     try:
-        if not is_ordinary(path):
+        if not is_regular_file(path):
             raise ValueError(f"published: {path}: is no ordinary file; a csv file is wanted")
         reader = csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines())
         if missing := [f for f in FIELDS if f not in (reader.fieldnames or ())]:

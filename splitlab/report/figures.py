@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
-from splitlab.engine.store import write_atomically
+from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.optimality.figures import optimality_plots
 from splitlab.kinds.splits.figures import diagonal_plot, excess_plots, pcext_plot, time_plots, win_plots
 from splitlab.report.style import Plot, styled
@@ -81,5 +81,5 @@ def save(plot: Plot, folder: Path) -> None:
     """
     write_atomically(folder / f"{plot.name}.png", image(plot, "png"))
     write_atomically(folder / f"{plot.name}.svg", image(plot, "svg"))
-    write_atomically(folder / f"{plot.name}.csv", plot.data.to_csv(index=False, lineterminator="\n"))
+    write_atomically(folder / f"{plot.name}.csv", as_csv(plot.data))
     write_atomically(folder / f"{plot.name}.txt", f"{plot.caption}\n")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+
+from splitlab.files import as_csv, write_atomically
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -19,6 +23,7 @@ LATEX = {
     "–": "--",
     "†": r"\dag{}",
 }
+NONE = "–"  # in the place of a number that there is not
 MARKDOWN = {c: f"\\{c}" for c in "\\|*_`<>[]"}
 
 
@@ -111,3 +116,13 @@ def round_half_up(value: Fraction | float | int, decimals: int = 1) -> str:
     quantum = Decimal(1).scaleb(-decimals)
     scaled = Decimal(exact.numerator) / Decimal(exact.denominator)
     return str(scaled.quantize(quantum, rounding=ROUND_HALF_UP))
+
+
+def write_frame(folder: Path, name: str, frame: pd.DataFrame, tables: list[Table], below: tuple[str, ...] = ()) -> None:
+    """Write a frame as csv and its tables, if any, as Markdown and LaTeX; ``below`` goes under the last table."""
+    write_atomically(folder / f"{name}.csv", as_csv(frame))
+    if not tables:
+        return
+    last = [*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *below))]
+    write_atomically(folder / f"{name}.md", "\n".join(t.as_markdown() for t in last))
+    write_atomically(folder / f"{name}.tex", "\n".join(t.as_latex() for t in last))

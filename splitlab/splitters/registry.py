@@ -11,6 +11,7 @@ from splitlab.sources import source_hash
 from splitlab.splitters.catalogue import CATALOGUE, CHOU, descent
 from splitlab.splitters.custom import custom_splitter, split_tables
 from splitlab.splitters.entry import POLISH, Splitter, any_size, load
+from splitlab.text import duration
 
 POLISHED = "+hd"  # ends the names of polished splitters
 
@@ -156,14 +157,6 @@ def fingerprint(splitter: Splitter) -> str:
 def code_hash() -> str:
     """Hash of the code of all compiled splitters."""
     return source_hash(*dict.fromkeys(module for splitter in SPLITTERS for module in splitter.modules()))
-
-
-def duration(seconds: float) -> str:
-    """A duration in words, to two digits: '40 s', '3.2 hours', '1.5e+06 years'."""
-    for unit, length in (("years", 3.15576e7), ("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.2g} {unit}"
-    return f"{seconds:.2g} s"
 
 
 def split_batch(splitter: Splitter, tables: Any, kind: int, failures: dict[int, str] | None = None) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splitlab.files import is_ordinary
+from splitlab.files import is_regular_file
 from splitlab.tables.contingency import MAX_TOTAL, TOO_LARGE, WHOLE, as_counts, show
 
 MAX_FILE_BYTES = 64 * 10**6
@@ -98,7 +98,7 @@ def read_table(path: str | os.PathLike[str]) -> LabelledTable:
 
 
 def _read_text(path: Path, name: str) -> str:
-    if path.exists() and not path.is_dir() and not is_ordinary(path):
+    if path.exists() and not path.is_dir() and not is_regular_file(path):
         raise ValueError(f"{name}: is no ordinary file; a csv file is wanted")
     with path.open("rb") as file:
         data = file.read(MAX_FILE_BYTES + 1)  # sizes told by the file system are wrong for pipes and devices

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from splitlab.engine.config import Cell, CommonConfig, Experiment, whole
 from splitlab.engine.yaml_source import Source
-from splitlab.splitters.registry import duration, get, refusal
+from splitlab.splitters.registry import get, refusal
+from splitlab.text import duration
 
 EXACT = "exact"
 LOWER_BOUND = "lower_bound"

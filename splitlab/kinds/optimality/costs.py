@@ -12,15 +12,15 @@ from typing import TextIO
 import pandas as pd
 
 from splitlab.engine.checksums import check_file
-from splitlab.engine.config import ConfigError
 from splitlab.engine.folder import TIMING, stored_times, timing_conditions, timing_provenance
 from splitlab.engine.progress import shown, tell
 from splitlab.engine.runner import Work, compile_kernels
-from splitlab.engine.store import write_atomically
+from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.optimality.config import OptimalityExperiment
 from splitlab.kinds.random_tables.plan import rivals
 from splitlab.kinds.timing.config import TimingExperiment
 from splitlab.kinds.timing.measure import check_rows, time_splitters, whole_work
+from splitlab.text import ConfigError
 
 REPEATS = 2  # the fewest that kind timing takes
 
@@ -60,7 +60,7 @@ def costs(
     measured = iter(_measured(missing, say) if missing else [])
     frame = pd.concat([next(measured) if f is None else f for f in frames], ignore_index=True)
     if missing and folder is not None:
-        write_atomically(folder / TIMING, frame.to_csv(index=False, lineterminator="\n"))
+        write_atomically(folder / TIMING, as_csv(frame))
     return frame
 
 

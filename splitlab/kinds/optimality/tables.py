@@ -11,14 +11,13 @@ from typing import Any
 
 import pandas as pd
 
-from splitlab.engine.store import write_atomically
+from splitlab.files import write_atomically
 from splitlab.kinds.optimality.config import EXACT
 from splitlab.kinds.optimality.results import BEST_KNOWN, OPTIMUM
 from splitlab.kinds.random_tables.captions import impurity_title
 from splitlab.kinds.random_tables.panels import series, varies
-from splitlab.kinds.splits.tables import NONE, write_frame
 from splitlab.kinds.timing.tables import microseconds
-from splitlab.report.layout import Entry, Table, round_half_up
+from splitlab.report.layout import NONE, Entry, Table, round_half_up, write_frame
 from splitlab.splitters import get
 from splitlab.study import Results
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from splitlab.engine.config import Cell, ConfigError, Experiment
+from splitlab.engine.config import Cell, Experiment
 from splitlab.kinds.optimality import lower_bound
 from splitlab.kinds.optimality.config import LOWER_BOUND, OptimalityExperiment
 from splitlab.splitters import get, refuse_hopeless
-from splitlab.splitters.registry import duration
 from splitlab.tables.sampling import candidate_acceptance
+from splitlab.text import ConfigError, duration
 
 BLOCK_RUNS = 1000
 ITEM_SECONDS = 1.0

@@ -8,7 +8,7 @@ from pathlib import Path
 from splitlab.kinds.random_tables.precision import CellPlan
 from splitlab.kinds.trees.plan import SetPlan
 from splitlab.report.layout import Entry, Table
-from splitlab.splitters.registry import duration
+from splitlab.text import duration
 
 
 def text_of(cells: Sequence[CellPlan], config: str, half_width: float, pilot: int | None, jobs: int) -> str:

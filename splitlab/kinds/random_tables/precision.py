@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TextIO
 
-from splitlab.engine.config import MAX_RUNS, Cell, ConfigError, Experiment
+from splitlab.engine.config import MAX_RUNS, Cell, Experiment
 from splitlab.engine.folder import failures_explained
 from splitlab.engine.runner import Task, compute
 from splitlab.kinds.random_tables.plan import (
@@ -28,6 +28,7 @@ from splitlab.kinds.splits.paired import NORMAL_975
 from splitlab.kinds.splits.sums_store import GROUP_BLOCKS, kept_bytes
 from splitlab.published.stream import RUNS
 from splitlab.study import run
+from splitlab.text import ConfigError
 
 MEASURED_SECONDS = 0.2  # what a measurement should take, in one cell
 MEASURED_RUNS = (20, BLOCK_RUNS)

@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from splitlab.engine.checksums import check_file
-from splitlab.engine.config import ConfigError, Experiment
+from splitlab.engine.config import Experiment
 from splitlab.engine.folder import PUBLISHED
-from splitlab.engine.store import write_atomically
+from splitlab.files import write_atomically
 from splitlab.kinds.timing.config import TimingExperiment
 from splitlab.published import RATIO_TABLE, load, load_ratios, located, table_names
+from splitlab.text import ConfigError
 
 
 def with_published_located(experiment: Experiment) -> Experiment:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from splitlab.engine.config import Cell, ConfigError, Experiment
+from splitlab.engine.config import Cell, Experiment
 from splitlab.engine.folder import open_store, stored_experiment
 from splitlab.engine.names import Plugins, lists_of, plugin_problems
 from splitlab.engine.runner import Task, draw, impurities_of, start_state
@@ -16,6 +16,7 @@ from splitlab.kinds.random_tables.plan import BLOCK_RUNS, Block, Item, columns_i
 from splitlab.kinds.splits.summary import wins
 from splitlab.report.layout import Entry, Table, grid, value_numbers
 from splitlab.splitters import get, split_batch
+from splitlab.text import ConfigError
 
 
 def replay(folder: Path, n: int, k: int, max_count: int | None, run: int, plugins: Plugins | None = None) -> str:

@@ -20,24 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splitlab.engine.config import Cell, ConfigError
+from splitlab.engine.config import Cell
 from splitlab.engine.folder_layout import BLOCKS, Places
-from splitlab.engine.store import (
-    COMPLETE,
-    EMPTY,
-    BlockData,
-    Column,
-    check_columns,
-    check_header,
-    framed,
-    read_ordinary,
-    unframed,
-    write_atomically,
-)
+from splitlab.engine.store import COMPLETE, EMPTY, BlockData, Column, check_columns, check_header, framed, unframed
+from splitlab.files import read_regular_file, write_atomically
 from splitlab.kinds.random_tables.accumulator import Tally, tallies_of
 from splitlab.kinds.random_tables.histogram import BINS
 from splitlab.kinds.random_tables.plan import BLOCK_RUNS, Block
 from splitlab.kinds.splits.paired import Together
+from splitlab.text import ConfigError
 
 FORMAT = 1
 GROUP_BLOCKS = 100
@@ -171,7 +162,7 @@ class SumsStore:
             return Group()
         path = self.path(block)
         try:
-            return self._decode(block, read_ordinary(path))
+            return self._decode(block, read_regular_file(path))
         except FileNotFoundError:
             return Group()
         except (ValueError, KeyError, TypeError, IndexError) as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,12 @@ from typing import Any
 import pandas as pd
 
 from splitlab.engine.config import Experiment
-from splitlab.engine.store import write_atomically
+from splitlab.files import write_atomically
 from splitlab.kinds.splits.compare import Verdict
-from splitlab.report.layout import Entry, Table, round_half_up
+from splitlab.report.layout import NONE, Entry, Table, round_half_up, write_frame
 from splitlab.splitters import get
 from splitlab.study import Results
 
-NONE = "–"
 IMPURITY_TITLES = {"gini": "Gini", "entropy": "Entropy"}
 
 
@@ -210,18 +208,3 @@ def write_tables(results: Results, folder: Path, verdict: Verdict, notes: tuple[
     )
     write_frame(folder, "relative_excess", results.relative_excess, excess_tables(results))
     write_frame(folder, "paired_differences", results.paired_differences, paired_tables(results))
-
-
-def as_csv(frame: pd.DataFrame) -> str:
-    """A frame for programs."""
-    return frame.to_csv(index=False, lineterminator="\n")
-
-
-def write_frame(folder: Path, name: str, frame: pd.DataFrame, tables: list[Table], below: tuple[str, ...] = ()) -> None:
-    """Write a frame as csv and its tables, if any, as Markdown and LaTeX; ``below`` goes under the last table."""
-    write_atomically(folder / f"{name}.csv", as_csv(frame))
-    if not tables:
-        return
-    last = [*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *below))]
-    write_atomically(folder / f"{name}.md", "\n".join(t.as_markdown() for t in last))
-    write_atomically(folder / f"{name}.tex", "\n".join(t.as_latex() for t in last))

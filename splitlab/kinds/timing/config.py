@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from splitlab.engine.config import CommonConfig, Experiment, one_or_more, refuse_repeats, whole
-from splitlab.engine.yaml_source import Source, as_yaml, did_you_mean
+from splitlab.engine.yaml_source import Source, as_yaml
 from splitlab.published import RATIO_TABLE
+from splitlab.text import did_you_mean
 
 Engine = Literal["compiled", "python"]
 ENGINES: tuple[Engine, ...] = ("compiled", "python")

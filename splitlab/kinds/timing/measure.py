@@ -33,7 +33,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from splitlab.engine.config import Cell, ConfigError
+from splitlab.engine.config import Cell
 from splitlab.engine.runner import Progress, Task, Work, compile_kernels, draw
 from splitlab.impurity import code
 from splitlab.kinds.random_tables.plan import Item, cell_blocks, most_examples, run_seconds, splitter_seconds
@@ -41,7 +41,8 @@ from splitlab.kinds.timing.config import Engine, TimingExperiment
 from splitlab.plugins import contained, is_plugin, load
 from splitlab.published import load_ratios
 from splitlab.splitters import get, reference, refuse_hopeless, split_batch
-from splitlab.splitters.registry import LONGEST_TABLE, duration
+from splitlab.splitters.registry import LONGEST_TABLE
+from splitlab.text import ConfigError, duration
 
 BATCH_SECONDS = 0.02
 PYTHON_SECONDS = 1.0  # one splitter of the python engine, per cell and repeat; at least MIN_TABLES tables in any case

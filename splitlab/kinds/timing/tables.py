@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 
 from splitlab.engine.config import Cell
-from splitlab.engine.store import write_atomically
-from splitlab.kinds.splits.tables import NONE, impurity_title
+from splitlab.files import write_atomically
+from splitlab.kinds.splits.tables import impurity_title
 from splitlab.kinds.timing.measure import ALL, WIDEST
 from splitlab.published import RATIO_TABLE
-from splitlab.report.layout import Entry, Table, round_half_up
+from splitlab.report.layout import NONE, Entry, Table, round_half_up
 from splitlab.splitters import get
 from splitlab.study import Results, TimingResults
 

@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from splitlab.engine.config import CommonConfig, Experiment, Names, one_or_more, refuse_repeats, whole
-from splitlab.engine.yaml_source import ConfigError, Source, as_yaml
+from splitlab.engine.yaml_source import Source, as_yaml
 from splitlab.published.program.protocol import IMPURITIES, METHODS, SEEDS
+from splitlab.text import ConfigError
 
 CATALOGUE = "datasets.yaml"
 Arithmetic = Literal["published", "tolerant"]

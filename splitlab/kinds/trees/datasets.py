@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from splitlab._jit import Bools, Floats, Ints
-from splitlab.engine.yaml_source import ConfigError, read_file
+from splitlab.engine.yaml_source import read_file
+from splitlab.text import ConfigError
 
 VARIABLE = "SPLITLAB_DATA"
 OPENERS: dict[str, Callable[[Path], Any]] = {".csv": lambda p: p.open("rb"), ".csv.gz": gzip.open, ".csv.xz": lzma.open}

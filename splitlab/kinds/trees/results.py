@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from splitlab.engine.config import ConfigError
 from splitlab.engine.folder import CONFIG, earlier_sessions, locked, make_way, write_config, write_manifest
 from splitlab.engine.folder_layout import check_cells
 from splitlab.engine.progress import shown, tell
 from splitlab.engine.provenance import provenance
-from splitlab.engine.store import MemoryStore, Store, write_atomically
+from splitlab.engine.store import MemoryStore, Store
+from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.summary import Summary
 from splitlab.kinds.trees.config import CATALOGUE, TreesExperiment
@@ -35,6 +35,7 @@ from splitlab.kinds.trees.work import (
     tree_store,
     work_of,
 )
+from splitlab.text import ConfigError
 
 TREES = "trees.csv"
 
@@ -101,7 +102,7 @@ def run_trees(
         computed = _grow_missing(experiment, sets, store, jobs, say)
         results = _gathered(experiment, sets, store)
         wall = round(time.monotonic() - began, 3)
-        trees = results.trees.to_csv(index=False, lineterminator="\n")
+        trees = as_csv(results.trees)
         session = {"runs_computed": computed, "jobs": jobs, "wall_seconds": wall}
         write_manifest(folder, _manifest(experiment, sets, session), earlier, {TREES: trees, CATALOGUE: described})
         write_atomically(folder / TREES, trees)
@@ -119,7 +120,7 @@ def _times(
         return kept
     tell("taking the time of single trees", say)
     times = time_trees(experiment, sets)
-    write_atomically(folder / TIMES, times.to_csv(index=False, lineterminator="\n"))
+    write_atomically(folder / TIMES, as_csv(times))
     return times
 
 

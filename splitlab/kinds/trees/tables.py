@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from splitlab.engine.store import write_atomically
-from splitlab.kinds.splits.tables import NONE
+from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.trees import published as published
 from splitlab.kinds.trees.comparisons import Counts, better_worse, comparisons, counted, groups, ranks, survival
 from splitlab.kinds.trees.results import TreesResults
 from splitlab.published.program.protocol import SEEDS
-from splitlab.report.layout import Entry, Table
+from splitlab.report.layout import NONE, Entry, Table
 from splitlab.splitters import get
 from splitlab.trees.statistics import Comparison, cd_diagram
 
@@ -36,7 +35,7 @@ def write_tables(results: TreesResults, folder: Path) -> None:
     frames = {"means": means(results), "tests": comparisons(results), "survival": surviving(results)}
     for name, frame in frames.items():
         if len(frame):
-            write_atomically(folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
+            write_atomically(folder / f"{name}.csv", as_csv(frame))
     for impurity in results.experiment.impurities:
         if ranked := ranks(results, impurity):
             (folder / "figures").mkdir(exist_ok=True)

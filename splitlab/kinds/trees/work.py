@@ -27,7 +27,8 @@ from splitlab.published.program import arithmetic
 from splitlab.published.program.folds import folds
 from splitlab.sources import source_hash
 from splitlab.splitters import fingerprint, get
-from splitlab.splitters.registry import duration, refusal
+from splitlab.splitters.registry import refusal
+from splitlab.text import duration
 from splitlab.trees.criteria import get as get_criterion
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.growing import Examples, Growth, grow
