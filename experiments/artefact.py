@@ -8,9 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from splitlab.cli import DIFFERS, DONE, Parser, add_run_options, guarded
-from splitlab.kinds.splits.compare import judge
-from splitlab.kinds.splits.tables import text_of, write_tables
-from splitlab.study import Results, run
+from splitlab.kinds.splits.results import Results
+from splitlab.study import run, text_of, verdict, write_tables
 
 ROOT = Path(__file__).parents[1]
 CONFIGS = ROOT / "configs"
@@ -45,11 +44,11 @@ def obtain(name: str, args: argparse.Namespace) -> Results:
 def _run(args: argparse.Namespace, name: str, heading: str, notes: Notes) -> int:
     folder = args.out or RESULTS / name
     results = run(CONFIGS / f"{name}.yaml", runs=args.runs, jobs=args.jobs, out=folder, say=sys.stderr)
-    verdict, below = judge(results), notes(results)
-    write_tables(results, folder, verdict, below)
+    below = notes(results)
+    write_tables(results, folder, below)
     print(f"results in {folder}", file=sys.stderr, flush=True)
-    print_headed(heading, text_of(results, verdict, below))
-    return DONE if verdict.agrees else DIFFERS
+    print_headed(heading, text_of(results, below))
+    return DONE if verdict(results).agrees else DIFFERS
 
 
 def print_headed(heading: str, text: str) -> None:

@@ -9,11 +9,10 @@ from pathlib import Path
 from experiments.artefact import CONFIGS, RESULTS, options, print_headed
 from splitlab.cli import DONE, guarded
 from splitlab.files import write_atomically
-from splitlab.kinds.splits.compare import judge
 from splitlab.kinds.splits.extremes import alike, maxima_frame, maxima_remark, maxima_table, pooled_excess, pooled_table
-from splitlab.kinds.splits.tables import text_of, write_tables
+from splitlab.kinds.splits.results import Results
 from splitlab.report.layout import Table, write_frame
-from splitlab.study import Results, run
+from splitlab.study import run, text_of, write_tables
 
 HEADING = "Relative excess over the best other method, and whether other max_count behave alike"
 
@@ -34,11 +33,10 @@ def main(args: argparse.Namespace) -> int:
     results = run(CONFIGS / "excess.yaml", runs=args.runs, jobs=args.jobs, out=folder, say=sys.stderr)
     tables, remark = write_summaries(results, folder)
     comparison = alike(results)
-    entries = judge(results)
-    write_tables(results, folder, entries, (comparison,))
+    write_tables(results, folder, (comparison,))
     write_atomically(folder / "verdict.txt", f"{remark}\n{comparison}\n")  # instead of that on single entries
     print(f"results in {folder}", file=sys.stderr, flush=True)
-    print_headed(HEADING, text_of(results, entries, (comparison,)))
+    print_headed(HEADING, text_of(results, (comparison,)))
     print("\n" + "\n".join(t.as_text() for t in tables))
     print(remark)
     return DONE

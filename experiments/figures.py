@@ -9,7 +9,9 @@ import pandas as pd
 
 from experiments.artefact import RESULTS, obtain, options
 from splitlab.cli import DONE, guarded
-from splitlab.report.figures import diagonal_plot, excess_plots, figures_of, pcext_plot, save, time_plots, win_plots
+from splitlab.kinds.splits.figures import diagonal_plot, excess_plots, figures_of, pcext_plot, win_plots
+from splitlab.kinds.timing.figures import time_plots
+from splitlab.report.figures import save
 from splitlab.report.style import Plot
 
 HEADING = "The figures of the Monte Carlo section"

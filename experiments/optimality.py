@@ -8,7 +8,8 @@ import sys
 from experiments.artefact import CONFIGS, RESULTS, options, print_headed
 from splitlab.cli import DONE, guarded
 from splitlab.kinds.optimality.tables import text_of, write_tables
-from splitlab.report.figures import figures_of, save
+from splitlab.kinds.splits.figures import figures_of
+from splitlab.report.figures import save
 from splitlab.study import run
 
 HEADING = "How often each splitter finds the optimum, and at what cost"

@@ -16,16 +16,18 @@ import pandas as pd
 
 from experiments.artefact import CONFIGS, RESULTS, options, print_headed
 from splitlab.cli import DIFFERS, DONE, guarded
+from splitlab.files import write_atomically
 from splitlab.kinds.splits.compare import Entry as Compared
-from splitlab.kinds.splits.compare import Verdict, judge
 from splitlab.kinds.splits.compare import entries as printed_entries
+from splitlab.kinds.splits.compare import judge
 from splitlab.kinds.splits.extremes import maxima_frame, maxima_table, pooled_excess
-from splitlab.kinds.splits.tables import impurity_title, win_tables, write_tables
+from splitlab.kinds.splits.results import Results
+from splitlab.kinds.splits.tables import impurity_title, win_tables
 from splitlab.published import load
 from splitlab.published.stream import RUNS
-from splitlab.report.layout import Entry, Table, write_frame
+from splitlab.report.layout import Entry, Table, Verdict, write_frame
 from splitlab.splitters import get
-from splitlab.study import Results, run
+from splitlab.study import run, write_tables
 
 HEADING = "Replay. The authors' own random tables: ours beside Tables 1 and 2, and the maxima of section 5.1"
 PAPER = ("hcc", "pc_ext_counts", "sliq_ext", "lca")
@@ -132,11 +134,12 @@ def main(args: argparse.Namespace) -> int:
     arithmetic, maxima = arithmetic_frame(rounding), maxima_frame(pooled_excess(excess))
     tables = [arithmetic_table(arithmetic), maxima_table(maxima)]
     verdict = verdict_of(judge(results), len(printed_entries(results)), arithmetic, maxima)
-    write_tables(results, folder, verdict)
+    write_tables(results, folder, (verdict.text,))
+    write_atomically(folder / "verdict.txt", verdict.text + "\n")
     write_frame(folder, "arithmetic", arithmetic, tables[:1])
     write_frame(folder, "maxima", maxima, tables[1:])
     for other, place in ((rounding, arithmetic_folder), (excess, excess_folder)):
-        write_tables(other, place, judge(other))
+        write_tables(other, place)
     print(f"results in {folder}, {arithmetic_folder} and {excess_folder}", file=sys.stderr, flush=True)
     texts = [table.as_text() for table in (*win_tables(results), *tables)]
     print_headed(HEADING, "\n".join([*texts, *maxima_lines(maxima, excess_folder), "", NOTHING_PRINTED, verdict.text]))

@@ -11,12 +11,10 @@ from experiments.figures import plots
 from experiments.finding import pcext_footnote
 from splitlab.cli import DONE, guarded
 from splitlab.files import write_atomically
-from splitlab.kinds.document import section
-from splitlab.kinds.splits.compare import judge
 from splitlab.kinds.splits.extremes import alike
 from splitlab.report import page
 from splitlab.report.style import Plot
-from splitlab.study import load_results
+from splitlab.study import load_results, section
 from splitlab.text import ConfigError
 
 HEADING = "Binary splits of nominal attributes: the Monte Carlo experiments, reproduced"
@@ -40,14 +38,14 @@ NO_TREES = "The data sets of this study are not part of the repository. `make {t
 def wins_section(name: str, args: argparse.Namespace, figures: list[Plot], *notes: str) -> page.Section:
     """The section of a win-percentage experiment."""
     results = obtain(name, args)
-    return section(results, RESULTS / name, judge(results), figures, *notes, title=TITLES[name])
+    return section(results, RESULTS / name, figures, *notes, title=TITLES[name])
 
 
 def excess_section(args: argparse.Namespace, figures: list[Plot]) -> page.Section:
     """Pooled excess, maxima, and whether other max_count behave alike."""
     folder, results = RESULTS / "excess", obtain("excess", args)
     tables, remark = excess.write_summaries(results, folder)
-    whole = section(results, folder, judge(results), figures, alike(results), title="Relative excess")
+    whole = section(results, folder, figures, alike(results), title="Relative excess")
     return page.Section(whole.title, (*tables, remark, *whole.blocks))
 
 
@@ -58,7 +56,7 @@ def trees_section(name: str) -> page.Section:
     except ConfigError as error:
         remarks = [str(error)] if (RESULTS / name).exists() else []
         return page.Section(TITLES[name], (NO_TREES.format(target=name.replace("_", "-")), *remarks))
-    return section(results, RESULTS / name, judge(results), [], title=TITLES[name])
+    return section(results, RESULTS / name, [], title=TITLES[name])
 
 
 def sections(args: argparse.Namespace) -> list[page.Section]:
@@ -75,11 +73,10 @@ def sections(args: argparse.Namespace) -> list[page.Section]:
         section(
             optimality,
             RESULTS / "optimality",
-            judge(optimality),
             figures["optimality"],
             title="How often the optimum is found, and at what cost",
         ),
-        section(table3, RESULTS / "table3", judge(table3), figures["time"], title="Table 3: relative running time"),
+        section(table3, RESULTS / "table3", figures["time"], title="Table 3: relative running time"),
         *map(trees_section, ("table4", "table4_corrected")),
     ]
 

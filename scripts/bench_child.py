@@ -21,8 +21,7 @@ def main(config: dict[str, Any], jobs: int, out: Path) -> dict[str, Any]:
 
     # Here, because loading is a part of what is measured.
     from splitlab.kinds.splits.compare import judge
-    from splitlab.kinds.splits.tables import write_tables
-    from splitlab.study import run
+    from splitlab.study import run, write_tables
 
     marks.append(perf_counter())
     run(config, runs=1, jobs=1)  # the kernels: compiled, or read from the cache

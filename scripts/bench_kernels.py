@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from splitlab.engine.config import Cell
 from splitlab.impurity import NAMES, code, lookup_table
+from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.timing.measure import Job, Tables, compiled_job, draw_tables, elapsed
 from splitlab.splitters import get, serving
 from splitlab.splitters.kernels.hypercube import hcc_scalar

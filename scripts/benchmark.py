@@ -36,11 +36,11 @@ from scripts.bench_kernels import (
 )
 from scripts.bench_processes import METHODS, cache_kernels, compilation, end_to_end, memory
 from scripts.bench_report import Frames, comparison, ratios, simple_table, tables_of, targets_frame
-from splitlab.engine.config import Cell
 from splitlab.engine.progress import tell
 from splitlab.engine.provenance import provenance
 from splitlab.files import write_atomically
 from splitlab.impurity import NAMES
+from splitlab.kinds.random_tables.config import Cell
 from splitlab.report.figures import save
 from splitlab.splitters.registry import code_hash
 

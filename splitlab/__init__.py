@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from splitlab import splitters
     from splitlab.api import Split, split
-    from splitlab.study import Results, run
+    from splitlab.kinds.splits.results import Results
+    from splitlab.study import run
 
 __version__ = "0.1.0"
 __all__ = ["Results", "Split", "run", "split", "splitters"]
@@ -25,7 +26,7 @@ _LAZY = {
     "split": "splitlab.api",
     "Split": "splitlab.api",
     "run": "splitlab.study",
-    "Results": "splitlab.study",
+    "Results": "splitlab.kinds.splits.results",
 }
 
 

@@ -1,92 +1,82 @@
-"""Runs an experiment from config to numbers: the Python call behind ``splitlab.run`` and the command line."""
+"""Runs an experiment from config to numbers: the Python calls behind ``splitlab.run`` and the command line.
+
+This is where the list of kinds meets the engine, which knows none.
+"""
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
-
-from splitlab.engine.checksums import check_file
-from splitlab.engine.cluster import cluster
-from splitlab.engine.config import Experiment, load_experiment
-from splitlab.engine.folder import (
-    CONFIG,
-    TIMING,
-    earlier_sessions,
-    failures_explained,
-    has_times,
-    locked,
-    make_way,
-    open_store,
-    own_code,
-    stored_experiment,
-    stored_times,
-    timing_provenance,
-    write_config,
-    write_manifest,
-)
-from splitlab.engine.folder_layout import BLOCKS, check_cells
-from splitlab.engine.names import with_functions_named
-from splitlab.engine.progress import shown, tell
-from splitlab.engine.provenance import provenance
-from splitlab.engine.runner import all_splitters, check_jobs, compile_kernels, missing_work, run_missing
-from splitlab.engine.store import MemoryStore, Store
-from splitlab.files import as_csv, write_atomically
-from splitlab.kinds.optimality.config import OptimalityExperiment
-from splitlab.kinds.optimality.costs import costs
-from splitlab.kinds.optimality.results import optimality_frame
-from splitlab.kinds.random_tables.plan import cell_blocks, refuse_absurd
-from splitlab.kinds.random_tables.published_numbers import kept_published, with_published_located
-from splitlab.kinds.splits.results import Results
-from splitlab.kinds.splits.summary import IncompleteError, Summary, summarise
-from splitlab.kinds.splits.sums_store import SumsStore
-from splitlab.kinds.timing.config import TimingExperiment
-from splitlab.kinds.timing.measure import (
-    check_rows,
-    compile_seconds,
-    refuse_absurd_timing,
-    time_splitters,
-    whole_work,
-    with_published,
-)
-from splitlab.kinds.trees.config import TreesExperiment
-from splitlab.kinds.trees.results import load_trees, run_trees
-from splitlab.splitters.precompile import uncompiled
+from splitlab.engine import config as configs
+from splitlab.engine.checksums import read_manifest
+from splitlab.engine.config import Experiment
+from splitlab.engine.folder import stored_config
+from splitlab.engine.kind import Kind
+from splitlab.engine.names import Plugins, with_functions_named
+from splitlab.engine.session import Session
+from splitlab.files import write_atomically
+from splitlab.kinds import KINDS
+from splitlab.plugins import is_plugin, load, search
+from splitlab.report import page
+from splitlab.report.figures import save
 from splitlab.text import ConfigError
 
+if TYPE_CHECKING:
+    from splitlab.kinds.splits.results import Results
 
-class TimingResults(Results):
-    """The times of an experiment of kind timing. It has no wins: the other data frames are empty.
 
-    Attributes
-    ----------
-    experiment : TimingExperiment
-        What was run.
-    timing : pandas.DataFrame
-        One row per engine, impurity ('all' is the sum over the config's impurities), cell and splitter: tables,
-        repeats, microseconds per table and ratio to the baseline's time, both with 95 % interval, the ratio's
-        spread over repeats, trustworthy, published (as printed, empty if there is none).
-    manifest : dict
-        Machine, versions and code that were timed, seconds for compiling and altogether.
+def kind_class(name: str) -> type[Kind[Any, Any]] | None:
+    """The class of a kind of experiment; None where there is no kind of that name.
+
+    ConfigError where a name ``package.module:Class`` stands for something else.
     """
+    found = KINDS.get(name, name)
+    if not is_plugin(found):
+        return None
+    search((Path(),))
+    made: Any = load(found)
+    if not (isinstance(made, type) and issubclass(made, Kind)):
+        raise ConfigError(f"kind: {name} is no class of experiments; derive one from splitlab.engine.kind.Kind")
+    return made
 
-    experiment: TimingExperiment
-    timing: pd.DataFrame
 
-    def __init__(self, experiment: TimingExperiment, timing: pd.DataFrame, manifest: dict[str, Any]) -> None:
-        super().__init__(experiment, MemoryStore(), Summary())
-        self.timing = timing
-        self.manifest = manifest
+def _model_of(name: str) -> type[Experiment] | None:
+    found = kind_class(name)
+    return found.Config if found else None
 
-    def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:
-        """A timing keeps no impurities: ValueError."""
-        raise ValueError(f"{self.experiment.name} is of kind timing, which keeps no impurities; run it as kind splits")
+
+def load_experiment(config: str | os.PathLike[str] | Mapping[str, Any], **how: Any) -> Experiment:
+    """Read and check a config; see `splitlab.engine.config.load_experiment` for the further arguments.
+
+    Examples
+    --------
+    >>> grid = [{"n": [12, 25], "k": 3, "max_count": 7, "runs": 1000}]
+    >>> config = {"name": "small", "impurities": "gini", "splitters": ["hcc", "lca"], "grid": grid}
+    >>> experiment = load_experiment(config, runs=10, overrides=["seed=1"])
+    >>> experiment.seed, [(cell.label, runs) for cell, runs in experiment.cells]
+    (1, [('n12_k3_m7', 10), ('n25_k3_m7', 10)])
+    """
+    return configs.load_experiment(config, _model_of, tuple(KINDS), **how)
+
+
+def kind_of(experiment: Experiment) -> Kind[Any, Any]:
+    """An experiment with what its kind does with it."""
+    found = kind_class(experiment.kind)
+    assert found is not None  # the config was checked
+    return found(experiment)
+
+
+def stored_experiment(folder: Path) -> Experiment:
+    """The experiment whose results a folder holds; ConfigError if it holds none."""
+    return load_experiment(stored_config(folder), plugins=Plugins(imported=False))
+
+
+def opened(folder: Path) -> Kind[Any, Any]:
+    """The experiment whose results a folder holds, as an instance of its kind."""
+    return kind_of(stored_experiment(folder))
 
 
 def run(
@@ -105,7 +95,7 @@ def run(
     Parameters
     ----------
     config : path, dict or Experiment
-        The experiment; see the README for its keys. Splitters and impurities of one's own may be given as functions.
+        The experiment; see the README for its keys. User-defined splitters and impurities may be given as functions.
     runs : int, optional
         Replaces the number of runs of every cell.
     jobs : int, optional
@@ -115,16 +105,16 @@ def run(
     overrides : sequence of str
         ``KEY=VALUE`` for top-level keys of the config.
     fresh : bool
-        Keep an existing folder as a backup and start anew.
+        Keep an existing folder as a backup and start again.
     say : text stream, optional
         Gets progress and remarks.
     scheduler : str, optional
-        Address of a Dask scheduler, whose workers then do the work; for kinds splits and optimality.
+        Address of a Dask scheduler, whose workers then do the work, for kinds that allow it.
 
     Returns
     -------
     Results
-        For kind timing, a TimingResults.
+        The numbers; other kinds than splits have classes of their own.
 
     Raises
     ------
@@ -140,184 +130,53 @@ def run(
     >>> run(config).impurities(4, 3, 7, "gini").shape
     (10, 2)
     """
-    if isinstance(config, Experiment):
-        experiment = with_published_located(config)
-    else:
+    if not isinstance(config, Experiment):
         named = with_functions_named(config) if isinstance(config, Mapping) else config
-        experiment = with_published_located(load_experiment(named, runs=runs, overrides=overrides))
-    if scheduler is not None and experiment.kind not in ("splits", "optimality"):
-        raise ConfigError(f"scheduler: kind {experiment.kind} runs on this machine only")
-    if isinstance(experiment, TimingExperiment):
-        return _run_timing(experiment, jobs, out, fresh, say)
-    if isinstance(experiment, TreesExperiment):
-        return run_trees(experiment, check_jobs(jobs), out, fresh, say)
-    return _run_splits(experiment, check_jobs(jobs), out, fresh, say, scheduler)
-
-
-def _run_splits(
-    experiment: Experiment,
-    jobs: int,
-    out: str | os.PathLike[str] | None,
-    fresh: bool,
-    say: TextIO | None,
-    scheduler: str | None,
-) -> Results:
-    remark = _remarks(say)
-    refuse_absurd(experiment)
-    if out is None:
-        store: Store = open_store(None, experiment)
-        with failures_explained(None, experiment):
-            compute_missing(experiment, store, jobs, say, scheduler)
-        return _gathered(experiment, store, None, say)
-    folder = Path(out)
-    make_way(folder, experiment, fresh, remark)
-    with locked(folder):
-        check_cells(folder, (cell.label for cell, _ in experiment.cells))
-        earlier, kept = earlier_sessions(folder, remark), kept_published(experiment, folder)
-        write_config(folder, kept[0])
-        store = open_store(folder, experiment, remark)
-        began = time.monotonic()
-        with failures_explained(folder, experiment):
-            computed = compute_missing(experiment, store, jobs, say, scheduler)
-        results = _gathered(experiment, store, folder, say)
-        if isinstance(store, SumsStore):
-            for cell, runs in experiment.cells:
-                store.remove_superseded(cell_blocks(cell, runs))
-        where = {"jobs": jobs} if scheduler is None else {"scheduler": scheduler}
-        session = {"runs_computed": computed, **where, "wall_seconds": round(time.monotonic() - began, 3)}
-        times = {TIMING: (folder / TIMING).read_text()} if results.optimality is not None else {}
-        write_manifest(folder, _manifest(results, session), earlier, {**kept[1], **times})
+        config = load_experiment(named, runs=runs, overrides=overrides)
+    session = Session(Path(out) if out is not None else None, jobs, scheduler, fresh, say, opened)
+    kind = kind_of(config).ready()
+    if scheduler is not None and not kind.DISTRIBUTED:
+        raise ConfigError(f"scheduler: kind {config.kind} runs on this machine only")
+    session.workers  # noqa: B018 - ConfigError where jobs is no good
+    results: Results = kind.run(session)
     return results
 
 
-def _gathered(
-    experiment: Experiment, store: Store, folder: Path | None, say: TextIO | None = None, *, measure: bool = True
-) -> Results:
-    """The numbers of stored runs; of kind optimality also the costs, which are measured where they are not stored."""
-    summary, optimality = summarise(experiment, store), None
-    if isinstance(experiment, OptimalityExperiment):
-        optimality = optimality_frame(experiment, store, costs(experiment, folder, say, measure))
-    return Results(experiment, store, summary, optimality)
+def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> Any:
+    """The numbers of a results folder, from what is stored there, without computing any.
 
-
-def _run_timing(
-    experiment: TimingExperiment, jobs: int | None, out: str | os.PathLike[str] | None, fresh: bool, say: TextIO | None
-) -> TimingResults:
-    remark = _remarks(say)
-    if jobs is not None and check_jobs(jobs) != 1:
-        remark(f"jobs: {jobs} is ignored; timing uses one thread")
-    refuse_absurd_timing(experiment)
-    if out is None:
-        return _timed(experiment, say)
-    folder = Path(out)
-    make_way(folder, experiment, fresh, remark)
-    with locked(folder):
-        if has_times(folder, experiment):
-            remark(f"{folder} holds these times already; they are shown, and nothing is timed anew (--fresh does)")
-            write_config(folder, experiment)
-            return _load_timing(experiment, folder)
-        results = _timed(experiment, say)
-        # The times come last: where they are, the config and the manifest that belong to them are there.
-        times = as_csv(results.timing)
-        write_config(folder, experiment)
-        write_manifest(folder, results.manifest, earlier_sessions(folder, remark), {TIMING: times})
-        write_atomically(folder / TIMING, times)
-    return results
-
-
-def _timed(experiment: TimingExperiment, say: TextIO | None) -> TimingResults:
-    """Compile, time, and say what with."""
-    compiling = compile_seconds(experiment)
-    if compiling:
-        _remarks(say)(f"kernels compiled, or loaded from the cache, in {compiling:.1f} s, apart from all times")
-    began, worked = time.monotonic(), time.thread_time()
-    try:
-        with shown(say, whole_work(experiment)) as progress:
-            frame = time_splitters(experiment, progress)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("of an unfinished timing nothing is kept") from None
-    manifest = {
-        "name": experiment.name,
-        "kind": experiment.kind,
-        "seed": experiment.seed,
-        "engines": list(experiment.engines),
-        "compile_seconds": round(compiling, 3),
-        "wall_seconds": round(time.monotonic() - began, 3),
-        "processor_seconds": round(time.thread_time() - worked, 3),
-        **timing_provenance(experiment),
-    }
-    return TimingResults(experiment, with_published(experiment, frame), manifest)
-
-
-def _load_timing(experiment: TimingExperiment, folder: Path) -> TimingResults:
-    frame, manifest = stored_times(folder)
-    try:
-        check_rows(experiment, frame)
-        check_file(folder, TIMING)
-    except ValueError as error:
-        raise ConfigError(f"{folder / TIMING}: {error}") from None
-    return TimingResults(experiment, with_published(experiment, frame), manifest)
-
-
-def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> Results:
-    """The numbers of a results folder, from its stored blocks or times, without computing any.
-
-    Raises ValueError when the folder holds no results or lacks some of them.
+    ValueError when the folder holds no results or lacks some of them.
     """
-    experiment = with_published_located(stored_experiment(Path(folder)))
-    if isinstance(experiment, TimingExperiment):
-        return _load_timing(experiment, Path(folder))
-    if isinstance(experiment, TreesExperiment):
-        return load_trees(experiment, Path(folder), _remarks(say))
-    store = open_store(Path(folder), experiment, _remarks(say), imported=False)
-    try:
-        return _gathered(experiment, store, Path(folder), measure=False)
-    except IncompleteError as error:
-        if not (Path(folder) / BLOCKS).is_dir():
-            raise ConfigError(f"{folder}: holds a summary only, without the runs behind it") from None
-        raise ConfigError(f"{folder}: {error}; `splitlab run {folder}/{CONFIG} --out {folder}` computes them") from None
+    place = Path(folder)
+    return opened(place).ready().load(place, Session(out=place, say=say))
 
 
-def _remarks(say: TextIO | None) -> Callable[[str], None]:
-    return lambda text: tell(text, say)
+def verdict(results: Any) -> Any:
+    """How results of any kind compare with what is published."""
+    return kind_of(results.experiment).verdict(results)
 
 
-def compute_missing(
-    experiment: Experiment, store: Store, jobs: int, say: TextIO | None, scheduler: str | None = None
-) -> int:
-    """Compute what is missing, here or on a Dask cluster; the number of runs that were."""
-    work = missing_work(experiment, store)
-    if not work.runs:
-        return 0
-    try:
-        if scheduler is not None:
-            with cluster(scheduler, _remarks(say)) as elsewhere, shown(say, work) as progress:
-                run_missing(experiment, store, jobs, progress, elsewhere)
-            return work.runs
-        _compile(experiment, say)
-        with shown(say, work) as progress:
-            run_missing(experiment, store, jobs, progress)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("finished blocks are kept, and the same command continues") from None
-    return work.runs
+def write_tables(results: Any, folder: Path, notes: tuple[str, ...] = ()) -> None:
+    """Write the tables of an experiment of any kind into its results folder."""
+    kind_of(results.experiment).write_tables(results, folder, notes)
 
 
-def _compile(experiment: Experiment, say: TextIO | None) -> None:
-    began, fresh = time.monotonic(), uncompiled(all_splitters(experiment))
-    if fresh:
-        _remarks(say)("compiling the kernels; this is done once and takes up to two minutes ...")
-    compile_kernels(experiment)
-    if fresh:
-        _remarks(say)(f"kernels compiled in {time.monotonic() - began:.1f} s")
+def text_of(results: Any, notes: tuple[str, ...] = ()) -> str:
+    """The tables of an experiment of any kind, for the terminal."""
+    return kind_of(results.experiment).text(results, notes)
 
 
-def _manifest(results: Results, session: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": results.experiment.name,
-        "seed": results.experiment.seed,
-        "draws": results.experiment.draws,
-        **({"functions": functions} if (functions := own_code(results.experiment)) else {}),
-        "cells": results.draws.to_dict(orient="records"),
-        **session,
-        **(provenance() if results.optimality is None else timing_provenance(results.experiment)),
-    }
+def section(results: Any, folder: Path, plots: Sequence[Any], *notes: str, title: str) -> page.Section:
+    """The section of an HTML page about an experiment of any kind."""
+    return kind_of(results.experiment).section(results, read_manifest(folder), plots, *notes, title=title)
+
+
+def write_document(results: Any, folder: Path) -> None:
+    """Write FOLDER/figures (png, svg, data, captions) and FOLDER/report.html."""
+    plots = kind_of(results.experiment).figures(results)
+    for plot in plots:
+        save(plot, folder / "figures")
+    name = results.experiment.name
+    lead = "Written by splitlab from the stored results; every number is that of the csv files beside this page."
+    whole = section(results, folder, plots, title=name)
+    write_atomically(folder / "report.html", page.page(f"Experiment {name}", lead, [whole]))

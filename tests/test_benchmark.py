@@ -15,7 +15,7 @@ import pytest
 from scripts.bench_kernels import KERNEL, PLAIN, Growth, Subject, exponent_frame, fit, growths, hcc_frame, loops_for
 from scripts.bench_processes import children, compilation, config, small_cell
 from scripts.bench_report import Target, comparison, geometric_mean, ratios
-from splitlab.engine.config import Cell
+from splitlab.kinds.random_tables.config import Cell
 from splitlab.splitters import serving
 
 ROOT = Path(__file__).parents[1]

@@ -14,10 +14,10 @@ from scipy import stats
 
 import splitlab
 from splitlab.kinds.splits.compare import Entry, entries, judge
+from splitlab.kinds.splits.results import Results
 from splitlab.published import PAPER_COMPETITORS, load
 from splitlab.report.layout import Entry as Text
 from splitlab.report.layout import Table, round_half_up
-from splitlab.study import Results
 
 RIVALS = ["hcc", "pc_ext_counts", "sliq_ext", "lca"]
 # Wins of the authors' 10,000 tables, gini then entropy.

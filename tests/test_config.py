@@ -17,8 +17,10 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from splitlab.engine.config import Cell, Experiment, load_experiment
+from splitlab.engine.config import Experiment
 from splitlab.engine.yaml_source import read_text
+from splitlab.kinds.random_tables.config import Cell
+from splitlab.study import load_experiment
 from splitlab.text import ConfigError
 
 SPLITTERS = ("lca", "hcc", "pc", "pc_ext", "pc_counts", "pc_ext_counts", "sliq", "sliq_ext")

@@ -21,13 +21,14 @@ import splitlab
 from splitlab import plugins
 from splitlab.cli import main
 from splitlab.engine import runner
-from splitlab.engine.config import Cell
-from splitlab.kinds.random_tables.plan import Block, Item
+from splitlab.engine.blocks import Block, Item
+from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.splits.compare import judge
-from splitlab.kinds.splits.tables import failure_tables, text_of
+from splitlab.kinds.splits.results import Results
+from splitlab.kinds.splits.tables import failure_tables
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.custom import measured_nanoseconds
-from splitlab.study import Results, load_results
+from splitlab.study import load_results, text_of
 from tests.own import elsewhere, write_config, write_module
 from tests.tables import random_tables
 

@@ -10,12 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 import splitlab
-from splitlab.engine.config import load_experiment
 from splitlab.engine.folder import open_store
 from splitlab.impurity import LEAST_SHARE, NAMES, STRICTLY, impurity, impurity_gradient, score
 from splitlab.splitters import get, known, names, split_batch
 from splitlab.splitters.kernels.components import components
 from splitlab.splitters.kernels.descent import polish
+from splitlab.study import load_experiment
 from tests.tables import optimum, random_tables
 
 Masks = NDArray[np.bool_]

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 import splitlab
-from splitlab.engine.config import Cell
+from splitlab.engine.blocks import Block
 from splitlab.impurity import NAMES, score
-from splitlab.kinds.random_tables.plan import Block, slices, splitter_seconds
+from splitlab.kinds.random_tables.config import Cell
+from splitlab.kinds.random_tables.plan import slices, splitter_seconds
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.kernels.directed import along_direction, balanced, scheduled_sets
 from splitlab.splitters.kernels.subset_sums import balanced_sets, by_halves, by_sums

@@ -7,8 +7,8 @@ import pytest
 
 import splitlab
 from splitlab.kinds.splits.extremes import alike, maxima_frame, maxima_remark, maxima_table, pooled_excess, pooled_table
+from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.summary import relative_excess
-from splitlab.study import Results
 
 CONFIG = {
     "name": "extremes",

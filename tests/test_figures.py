@@ -19,18 +19,10 @@ from matplotlib.text import Text
 
 import splitlab
 from splitlab.kinds.splits import compare
-from splitlab.report.figures import (
-    Plot,
-    diagonal_plot,
-    excess_plots,
-    figures_of,
-    image,
-    pcext_plot,
-    save,
-    time_plots,
-    win_plots,
-)
-from splitlab.report.style import DOUBLE, ORDER, POINTS, SINGLE, place_ticks, styles, titles
+from splitlab.kinds.splits.figures import diagonal_plot, excess_plots, figures_of, pcext_plot, win_plots
+from splitlab.kinds.timing.figures import time_plots
+from splitlab.report.figures import image, save
+from splitlab.report.style import DOUBLE, ORDER, POINTS, SINGLE, Plot, place_ticks, styles, titles
 from splitlab.splitters import names
 
 PAPER = ("hcc", "pc_ext_counts", "sliq_ext", "lca")

@@ -20,9 +20,7 @@ import splitlab
 from experiments.optimality_finding import sentence
 from splitlab import cli
 from splitlab.engine import runner
-from splitlab.engine.config import Cell, load_experiment
-from splitlab.engine.runner import Task, impurities_of
-from splitlab.engine.store import BlockData
+from splitlab.engine.blocks import Block, BlockData, Item, Task
 from splitlab.impurity import code, score
 from splitlab.kinds.optimality import costs as cost
 from splitlab.kinds.optimality import figures as optimality_plot
@@ -38,7 +36,10 @@ from splitlab.kinds.optimality.results import (
     refuse_contradiction,
 )
 from splitlab.kinds.optimality.tables import optimality_tables
-from splitlab.kinds.random_tables.plan import Block, Item, cell_blocks, columns_in, references, rivals, run_seconds
+from splitlab.kinds.random_tables.config import Cell
+from splitlab.kinds.random_tables.plan import cell_blocks, columns_in, references, rivals, run_seconds
+from splitlab.kinds.random_tables.work import impurities_of
+from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.summary import wins
 from splitlab.kinds.timing import measure as timing
 from splitlab.kinds.timing.measure import draw_tables
@@ -46,7 +47,7 @@ from splitlab.published import PAPER_COMPETITORS
 from splitlab.report.figures import image
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.registry import names, proven_ratio
-from splitlab.study import Results, load_results
+from splitlab.study import load_experiment, load_results
 from splitlab.text import ConfigError
 from tests.tables import optimum
 from tests.test_figures import check_layout

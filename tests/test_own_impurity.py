@@ -13,7 +13,6 @@ import splitlab
 from splitlab import plugins
 from splitlab.cli import main
 from splitlab.custom_impurity import examine, guarantees
-from splitlab.engine.config import load_experiment
 from splitlab.impurity import (
     NAMES,
     code,
@@ -25,6 +24,7 @@ from splitlab.impurity import (
     weighted_impurity,
 )
 from splitlab.splitters import get, names, reference, serving, split_batch
+from splitlab.study import load_experiment
 from tests.own import elsewhere, write_config, write_module
 from tests.tables import optimum, random_tables
 

@@ -21,24 +21,15 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from splitlab.kinds.splits.compare import Entry as Compared
-from splitlab.kinds.splits.compare import Verdict as Judged
 from splitlab.kinds.splits.compare import judge
+from splitlab.kinds.splits.page import experiment_section
+from splitlab.kinds.splits.results import Results
 from splitlab.report.layout import Entry, Table, round_half_up
-from splitlab.report.page import (
-    Block,
-    Facts,
-    Picture,
-    Section,
-    Source,
-    Verdict,
-    experiment_section,
-    facts_of_manifest,
-    inline_svg,
-    page,
-)
+from splitlab.report.layout import Verdict as Judged
+from splitlab.report.page import Block, Facts, Picture, Section, Source, Verdict, facts_of_manifest, inline_svg, page
 from splitlab.report.style import Plot
 from splitlab.splitters import get
-from splitlab.study import Results, run
+from splitlab.study import run
 
 HOSTILE = "<script>alert('1')</script> \"a\" & b </style></title>"
 VOID = {"meta", "br", "hr", "img", "link", "input"}

@@ -12,11 +12,13 @@ import pytest
 from numpy.typing import NDArray
 
 import splitlab
+from splitlab.kinds.random_tables.paired import Together, pair_rows, relative_difference, tie_fields, wilson
 from splitlab.kinds.splits.compare import judge
-from splitlab.kinds.splits.paired import Together, pair_rows, relative_difference, tie_fields, wilson
+from splitlab.kinds.splits.page import experiment_section
 from splitlab.kinds.splits.summary import wins
-from splitlab.kinds.splits.tables import paired_tables, text_of, write_tables
-from splitlab.report.page import experiment_section, page
+from splitlab.kinds.splits.tables import paired_tables
+from splitlab.report.page import page
+from splitlab.study import text_of, write_tables
 from tests.test_summary import NAMES, made_up, row, summary_of
 
 NORMAL_975 = 1.959963984540054

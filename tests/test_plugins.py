@@ -16,8 +16,8 @@ import pytest
 import splitlab
 from splitlab import plugins
 from splitlab.cli import main
-from splitlab.engine.config import load_experiment
 from splitlab.engine.names import with_functions_named
+from splitlab.study import load_experiment
 from tests.own import elsewhere, write_config, write_module
 
 __all__ = ["elsewhere"]

@@ -12,10 +12,11 @@ import pytest
 
 import splitlab
 from splitlab import cli
-from splitlab.engine.config import Experiment, load_experiment
-from splitlab.kinds.random_tables.plan_table import size
-from splitlab.kinds.random_tables.precision import plan, runs_for, with_runs
-from splitlab.kinds.splits.paired import wilson
+from splitlab.engine.config import Experiment
+from splitlab.kinds.random_tables.paired import wilson
+from splitlab.kinds.splits.precision import plan, runs_for, with_runs
+from splitlab.report.layout import size
+from splitlab.study import load_experiment
 
 GRID = [{"n": [4, 12], "k": 3, "max_count": 7, "runs": 1}]
 CONFIG: dict[str, Any] = {"name": "p", "impurities": ["gini", "entropy"], "splitters": ["hcc", "lca"], "grid": GRID}

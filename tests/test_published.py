@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import splitlab
-from splitlab.kinds.splits.compare import Verdict, entries, judge
+from splitlab.kinds.splits.compare import entries, judge
+from splitlab.report.layout import Verdict
 
 
 def compared(runs: int, rivals: list[str], seed: int, **grid: Any) -> tuple[Verdict, int]:

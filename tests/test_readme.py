@@ -12,8 +12,8 @@ import pytest
 
 from scripts.readme import README, written
 from splitlab.cli import main, parser
-from splitlab.engine.config import load_experiment
 from splitlab.splitters import names
+from splitlab.study import load_experiment
 
 ROOT = Path(__file__).parents[1]
 TEXT = README.read_text(encoding="utf-8")

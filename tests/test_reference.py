@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from splitlab.engine.config import Experiment, load_experiment
-from splitlab.engine.runner import Task, compute, start_state
-from splitlab.kinds.random_tables.plan import BLOCK_RUNS, Block, Item, columns_of
+from splitlab.engine.blocks import Block, Item, Task
+from splitlab.engine.config import Experiment
+from splitlab.kinds.random_tables.plan import BLOCK_RUNS, columns_of
+from splitlab.kinds.random_tables.work import compute, start_state
 from splitlab.kinds.splits.summary import wins
+from splitlab.study import load_experiment
 
 REFERENCE = Path(__file__).parents[1] / "results" / "reference"
 RUNS = ["table1", "table2", "table1_corrected", "table2_corrected", "replay", "replay_excess", "between", "excess"]

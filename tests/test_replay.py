@@ -13,13 +13,14 @@ import pytest
 import splitlab
 from experiments.replay import CELL, NOISE, WAYS, apart, arithmetic_frame, arithmetic_table, verdict_of
 from splitlab.impurity import score
-from splitlab.kinds.splits.compare import Entry, Verdict, judge
+from splitlab.kinds.splits.compare import Entry, judge
 from splitlab.kinds.splits.extremes import maxima_frame, pooled_excess
+from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.tables import win_tables
 from splitlab.published import load, stream
 from splitlab.published.program import random_tables
+from splitlab.report.layout import Verdict
 from splitlab.splitters import get, split_batch
-from splitlab.study import Results
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 COMPETITORS = ["hcc", "pc_ext_counts", "sliq_ext", "lca"]
@@ -131,7 +132,7 @@ def test_cells_that_are_not_printed_have_a_table_of_their_own() -> None:
 
 
 def test_configs_name_what_the_authors_ran() -> None:
-    from splitlab.engine.config import load_experiment
+    from splitlab.study import load_experiment
 
     cells = {(c.n, c.k, c.max_count) for c, runs in load_experiment(CONFIGS / "replay.yaml").cells if runs == 10_000}
     assert cells == set(stream.shapes(7))

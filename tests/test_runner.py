@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 import splitlab
 from splitlab.engine import folder as folder_module
 from splitlab.engine import runner
-from splitlab.engine.config import Cell, load_experiment
-from splitlab.engine.store import BlockData, MemoryStore
+from splitlab.engine.blocks import Block, BlockData, Item
+from splitlab.engine.store import MemoryStore
 from splitlab.impurity import weighted_impurity
 from splitlab.kinds.random_tables import plan
-from splitlab.kinds.random_tables.plan import Block, Item
+from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.splits.compare import judge
-from splitlab.kinds.splits.tables import write_tables
-from splitlab.study import Results, load_results
+from splitlab.kinds.splits.results import Results
+from splitlab.study import load_experiment, load_results, write_tables
 
 ROOT = Path(__file__).parents[1]
 RIVALS = ["hcc", "pc_ext_counts", "sliq_ext", "lca"]

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from splitlab.engine import store as store_module
-from splitlab.engine.config import Cell, load_experiment
-from splitlab.engine.store import EMPTY, BlockData, FolderStore, MemoryStore, cut
+from splitlab.engine.blocks import EMPTY, Block, BlockData
+from splitlab.engine.store import FolderStore, MemoryStore
 from splitlab.files import write_atomically
-from splitlab.kinds.random_tables.plan import Block
-from splitlab.kinds.splits.summary import IncompleteError, summarise
+from splitlab.kinds.random_tables.config import Cell
+from splitlab.kinds.splits.summary import IncompleteError, cut, summarise
+from splitlab.study import load_experiment
 
 ORIGIN = {"seed": 2018, "draws": "independent"}
 PRINTS = {"hcc": "h1", "lca": "l1"}

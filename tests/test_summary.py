@@ -11,12 +11,15 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from splitlab.engine.config import Cell, Experiment, load_experiment
-from splitlab.engine.store import BlockData, MemoryStore
+from splitlab.engine.blocks import BlockData
+from splitlab.engine.config import Experiment
+from splitlab.engine.store import MemoryStore
 from splitlab.kinds.random_tables import histogram
+from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.random_tables.plan import cell_blocks
 from splitlab.kinds.splits.summary import IncompleteError, Summary, Tally, relative_excess, summarise, wins
 from splitlab.statistics import quantile
+from splitlab.study import load_experiment
 from splitlab.tables.sampling import acceptance_probability
 
 CELL = Cell(4, 3, 7)

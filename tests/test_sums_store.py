@@ -18,8 +18,8 @@ from splitlab.engine.store import framed, unframed
 from splitlab.engine.verify import verify
 from splitlab.kinds.splits import sums_store
 from splitlab.kinds.splits.compare import judge
-from splitlab.kinds.splits.tables import write_tables
-from splitlab.study import Results, load_results
+from splitlab.kinds.splits.results import Results
+from splitlab.study import load_results, write_tables
 
 FRAMES = ("win_percentage", "relative_excess", "excess_histogram", "draws", "paired_differences")
 

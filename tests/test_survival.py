@@ -21,13 +21,13 @@ import splitlab
 from splitlab import cli
 from splitlab.engine import store as store_module
 from splitlab.engine.checksums import read_manifest
-from splitlab.engine.folder import locked, stored_times
+from splitlab.engine.folder import locked
 from splitlab.engine.store import FolderStore
 from splitlab.files import read_bounded
 from splitlab.kinds.splits.compare import judge
 from splitlab.kinds.splits.sums_store import SumsStore
-from splitlab.kinds.splits.tables import write_tables
-from splitlab.study import load_results
+from splitlab.kinds.timing.times import stored_times
+from splitlab.study import load_results, write_tables
 from splitlab.text import ConfigError
 
 ROOT = Path(__file__).parents[1]

@@ -16,14 +16,15 @@ import pytest
 
 import splitlab
 from splitlab import study
-from splitlab.engine.config import Cell, load_experiment
-from splitlab.engine.runner import Task, Work, draw
-from splitlab.kinds.random_tables.plan import Block, Item
+from splitlab.engine.blocks import Block, Item, Task, Work
+from splitlab.kinds.random_tables.config import Cell
+from splitlab.kinds.random_tables.work import draw
 from splitlab.kinds.timing import measure as timing
 from splitlab.kinds.timing.config import TimingExperiment
+from splitlab.kinds.timing.results import TimingResults
 from splitlab.kinds.timing.tables import decimals, text_of, timing_tables, write_tables
 from splitlab.published import load_ratios
-from splitlab.study import TimingResults, load_results
+from splitlab.study import load_experiment, load_results
 from splitlab.text import ConfigError
 
 ROOT = Path(__file__).parents[1]

@@ -12,12 +12,12 @@ import pytest
 
 from splitlab import run
 from splitlab.cli import DIFFERS, DONE, WRONG_INPUT, main
-from splitlab.engine.config import load_experiment
-from splitlab.engine.store import BlockData
+from splitlab.engine.blocks import BlockData
 from splitlab.engine.verify import Verified, verify
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.work import load_all, tree_store
 from splitlab.published.program.protocol import SEEDS
+from splitlab.study import load_experiment
 from splitlab.text import ConfigError
 from tests import made_up
 from tests.test_trees_study import REFERENCE, config, folder, study

@@ -15,7 +15,6 @@ from scipy.stats import chi2_contingency
 from experiments import report
 from splitlab import run
 from splitlab.cli import DONE, WRONG_INPUT, main
-from splitlab.engine.config import load_experiment
 from splitlab.kinds.trees import comparisons as trees_tests
 from splitlab.kinds.trees import published as trees_published
 from splitlab.kinds.trees import tables as trees_table
@@ -25,7 +24,7 @@ from splitlab.kinds.trees.results import TreesResults
 from splitlab.published.program.folds import folds
 from splitlab.published.program.protocol import METHODS, SEEDS
 from splitlab.report.layout import Table
-from splitlab.study import load_results
+from splitlab.study import load_experiment, load_results
 from splitlab.text import ConfigError
 from tests import made_up
 from tests.test_published_trees import REFERENCE, value

@@ -20,13 +20,10 @@ from hypothesis import strategies as st
 
 import splitlab
 from splitlab import cli
-from splitlab.engine.config import load_experiment
 from splitlab.engine.names import Plugins
 from splitlab.engine.store import framed
-from splitlab.kinds.document import write_document
 from splitlab.kinds.splits.compare import judge
-from splitlab.kinds.splits.tables import write_tables
-from splitlab.study import load_results
+from splitlab.study import load_experiment, load_results, write_document, write_tables
 from splitlab.tables.csv_file import read_table
 from splitlab.text import ConfigError
 

@@ -12,11 +12,12 @@ import pytest
 
 import splitlab
 from splitlab import cli
-from splitlab.engine.config import Cell, load_experiment
+from splitlab.engine.blocks import Block, BlockData
 from splitlab.engine.folder import open_store
-from splitlab.engine.store import BlockData, framed, unframed
+from splitlab.engine.store import framed, unframed
 from splitlab.engine.verify import Verified, verify
-from splitlab.kinds.random_tables.plan import Block
+from splitlab.kinds.random_tables.config import Cell
+from splitlab.study import load_experiment
 
 GRID = [{"n": [4, 5], "k": 3, "max_count": 7, "runs": 2100}]
 CONFIG: dict[str, Any] = {"name": "v", "impurities": ["gini", "entropy"], "splitters": ["hcc", "lca"], "grid": GRID}

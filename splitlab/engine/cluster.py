@@ -19,8 +19,8 @@ from itertools import count, islice
 from typing import Any
 from uuid import uuid4
 
-from splitlab.engine.runner import Executor, Task, compute_elsewhere
-from splitlab.engine.store import BlockData
+from splitlab.engine.blocks import BlockData, Task
+from splitlab.engine.runner import Compute, Executor, compute_elsewhere
 from splitlab.sources import package_hash
 from splitlab.text import ConfigError
 
@@ -38,11 +38,13 @@ def code_version() -> str:
     return f"splitlab {package_hash()[:16]}, {packages}"
 
 
-def compute_on_worker(task: Task, path: list[str], functions: bytes, code: str) -> tuple[Task, BlockData]:
+def compute_on_worker(
+    task: Task, compute: Compute, path: list[str], functions: bytes, code: str
+) -> tuple[Task, BlockData]:
     """Do a task, unless it would be done by other code than the driver's."""
     if code != code_version():
         raise ConfigError(f"a worker has {code_version()}, and this is {code}; install the same on all machines")
-    return compute_elsewhere(task, path, functions)
+    return compute_elsewhere(task, compute, path, functions)
 
 
 @contextmanager
@@ -63,7 +65,7 @@ def cluster(address: str, remark: Callable[[str], None]) -> Iterator[Executor]:
             raise ConfigError(f"--scheduler: {address!r} cannot be reached ({reason}); is it running there?") from None
         try:
             with client.as_current():
-                yield lambda tasks, functions: _done(client, address, tasks, functions, remark)
+                yield lambda tasks, compute, functions: _done(client, address, tasks, (compute, functions), remark)
         except distributed.KilledWorker:
             raise ConfigError("a block ended every worker that took it; finished blocks are kept") from None
         finally:
@@ -85,11 +87,12 @@ def _quiet() -> Iterator[None]:
 
 
 def _done(
-    client: Any, address: str, tasks: Iterator[Task], functions: bytes, remark: Callable[[str], None]
+    client: Any, address: str, tasks: Iterator[Task], how: tuple[Compute, bytes], remark: Callable[[str], None]
 ) -> Generator[tuple[Task, BlockData]]:
     """The tasks' results as they come, with no more tasks under way than the workers need."""
     under_way: set[Any] = set()
-    arguments = (sys.path, functions, code_version())
+    compute, functions = how
+    arguments = (compute, sys.path, functions, code_version())
     keys = (f"splitlab-{uuid4().hex}" for _ in count())
     left = True
     try:
@@ -108,8 +111,8 @@ def _done(
     except (CancelledError, OSError, RuntimeError) as error:
         if client.status == "running" and not isinstance(error, CancelledError):
             raise
-        how = "finished blocks are kept, and the same command continues, with or without --backend dask"
-        raise ConfigError(f"{address}: the scheduler is lost; {how}") from None
+        kept = "finished blocks are kept, and the same command continues, with or without --backend dask"
+        raise ConfigError(f"{address}: the scheduler is lost; {kept}") from None
     finally:
         if under_way and client.status == "running":
             client.cancel(list(under_way))

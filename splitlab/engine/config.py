@@ -1,114 +1,23 @@
-"""From a YAML file, or a dict, to a checked and frozen `Experiment`.
-
-Three layers: `yaml_source` says what was written and where; the pydantic models here say what may be written (one
-closed model per *kind*, listed in `_kinds`); a model's `resolve` checks what several keys say together and multiplies
-the grid out into cells. The first thing wrong is reported in one line:
-
-    configs/x.yaml:7: grid[0].n: 1 is too small; n must be a whole number from 2 to 100000
-
-Messages about a value are predicates ("is too small; ..."), put behind the value as it was written.
-"""
+"""Configs: how a YAML file becomes the checked experiment of its kind. Which kinds there are is not known here."""
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 from pydantic_core.core_schema import ValidationInfo
 
-from splitlab.engine.yaml_source import Path_, Source, as_yaml, dotted, read_config, read_python
+from splitlab.engine.names import Plugins, problem_of_name
+from splitlab.engine.yaml_source import Path_, Place, Source, as_yaml, dotted, read_config, read_python
 from splitlab.text import ConfigError, did_you_mean, shorten
 
-if TYPE_CHECKING:
-    from splitlab.engine.names import Plugins
-
-__all__ = ["Cell", "ConfigError", "Experiment", "load_experiment"]
-
-MAX_SIZE = 100_000  # of n and of k
-MAX_ENTRIES = 1_000_000  # n * k: a table is a few MB at most
-MAX_TOTAL = 10**15  # n * k * max_count: totals stay exact in float64
 MAX_RUNS = 10**9
-MAX_CELLS = 10_000
-DEFAULT_SEED = 2018
-
-
-@dataclass(frozen=True, order=True)
-class Cell:
-    """One size of random table: n values (rows), k classes (columns), entries 0..max_count.
-
-    Examples
-    --------
-    >>> Cell(12, 3, 7).label
-    'n12_k3_m7'
-    """
-
-    n: int
-    k: int
-    max_count: int
-
-    @property
-    def label(self) -> str:
-        """A name for files and messages."""
-        return f"n{self.n}_k{self.k}_m{self.max_count}"
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """A checked experiment with its grid multiplied out; made by `load_experiment`.
-
-    Attributes
-    ----------
-    name, kind : str
-        The name is also that of the folder of results.
-    impurities, splitters : tuple of str
-        Registered names, in the order of the config.
-    cells : tuple of (Cell, int)
-        Cells with their number of runs, sorted.
-    seed : int
-    draws : str
-    published : str or None
-        A name in `splitlab/published`, or the path of a csv; not looked up here.
-    source : pathlib.Path or None
-        The config file; not part of equality.
-    on_error : str
-        What becomes of a run on which a splitter fails: 'stop' ends the experiment, 'record' keeps it as a failure.
-    keep_runs : bool
-        Whether the impurities of every run are kept, and not only sums over them.
-    """
-
-    name: str
-    kind: Literal["splits", "timing", "optimality", "trees"]
-    impurities: tuple[str, ...]
-    splitters: tuple[str, ...]
-    cells: tuple[tuple[Cell, int], ...]
-    seed: int
-    draws: Literal["independent", "authors"]
-    published: str | None = None
-    source: Path | None = field(default=None, compare=False)
-    on_error: Literal["stop", "record"] = "stop"
-    keep_runs: bool = True
-
-    def to_yaml(self) -> str:
-        """The resolved config: one grid entry per cell; reading it gives an equal `Experiment`."""
-        names = (", ".join(map(as_yaml, names)) for names in (self.impurities, self.splitters))
-        published = "null" if self.published is None else as_yaml(self.published)
-        head = "name: {}\nkind: {}\nimpurities: [{}]\nsplitters: [{}]\nseed: {}\n{}published: {}\ngrid:\n".format(
-            as_yaml(self.name), self.kind, *names, self.seed, self._own_yaml(), published
-        )
-        entry = "  - {{n: {}, k: {}, max_count: {}, runs: {}}}\n"
-        return head + "".join(entry.format(c.n, c.k, c.max_count, runs) for c, runs in self.cells)
-
-    def _own_yaml(self) -> str:
-        """The lines of the keys that only this kind has."""
-        sums = "" if self.keep_runs else "keep_runs: false\n"
-        return f"draws: {self.draws}\non_error: {self.on_error}\n{sums}"
 
 
 def _problem(predicate: str) -> PydanticCustomError:
@@ -129,87 +38,125 @@ def whole(low: int, high: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _check_name(value: str) -> str:
+def check_name(value: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", value):
         return value
     rule = "letters a-z and A-Z, digits and . _ - only, no . or - at the start, 1 to 100 characters"
     raise _problem(f"cannot be a name; name must have {rule}")
 
 
-def _check_published(value: str) -> str:
+def check_published(value: str) -> str:
     if value.strip() and value.isprintable():
         return value
     raise _problem("must be a name or a path, in printable characters")
 
 
 def _check_known(value: str, info: ValidationInfo) -> str:
-    from splitlab.engine.names import problem_of_name
-
     if problem := problem_of_name(value, info.field_name or "", info.context):
         raise _problem(problem)
     return value
 
 
-one_or_more = (BeforeValidator(lambda value: value if isinstance(value, list) else [value]), Field(min_length=1))
-Sizes = Annotated[list[Annotated[int, whole(2, MAX_SIZE)]], *one_or_more]
-Counts = Annotated[list[Annotated[int, whole(1, MAX_TOTAL // 4)]], *one_or_more]
-Names = Annotated[list[Annotated[str, AfterValidator(_check_known)]], *one_or_more]
+def as_tuple(value: object) -> object:
+    """A list as a tuple: experiments do not change."""
+    return tuple(value) if isinstance(value, list) else value
 
 
-class _Closed(BaseModel):
+def _one_or_more(value: object) -> tuple[object, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+one_or_more = (BeforeValidator(_one_or_more), Field(min_length=1))
+Names = Annotated[tuple[Annotated[str, AfterValidator(_check_known)], ...], *one_or_more]
+
+
+class Closed(BaseModel):
+    """A part of a config: other keys, and values of other types, are errors."""
+
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class GridEntry(_Closed):
-    """One entry of `grid`; the lists multiply out."""
+class Experiment(Closed):
+    """An experiment as its config says it, checked. Each kind of experiment has a model of its own.
 
-    n: Sizes
-    k: Sizes
-    max_count: Counts
-    runs: Annotated[int, whole(1, MAX_RUNS)]
+    Attributes
+    ----------
+    name : str
+        Also the name of the folder of results.
+    kind : str
+    source : pathlib.Path or None
+        The config file; no part of equality.
+    """
 
-    def cells(self, path: Path_ = ()) -> Iterator[tuple[Cell, tuple[Path_, ...]]]:
-        """The cells, each with the paths of the entry itself and of its n, k and max_count."""
-        axes = (enumerate(self.n), enumerate(self.k), enumerate(self.max_count))
-        for (a, n), (b, k), (c, max_count) in itertools.product(*axes):
-            yield Cell(n, k, max_count), (path, (*path, "n", a), (*path, "k", b), (*path, "max_count", c))
+    # Keys that are written last, and values that are not written.
+    LAST: ClassVar[tuple[str, ...]] = ("published", "grid")
+    UNWRITTEN: ClassVar[Mapping[str, object]] = {}
 
-
-class CommonConfig(_Closed):
-    """The keys that experiments on random tables share, as written; `kind` names the schema of the others."""
-
-    name: Annotated[str, AfterValidator(_check_name)]
+    name: Annotated[str, AfterValidator(check_name)]
     kind: str
-    impurities: Names
-    splitters: Names
-    grid: Annotated[list[GridEntry], Field(min_length=1)]
-    seed: Annotated[int, whole(0, 2**63 - 1)] = DEFAULT_SEED
-    published: Annotated[str, AfterValidator(_check_published)] | None = None
+    _source: Path | None = PrivateAttr(default=None)
 
-    def resolve(self, source: Source, path: Path | None) -> Experiment:
-        """The experiment, with what several keys say together checked; `path` is the config file."""
-        raise NotImplementedError
+    @property
+    def source(self) -> Path | None:
+        """The config file."""
+        return self._source
 
-    def common(self, source: Source, path: Path | None) -> dict[str, Any]:
-        """The shared part of `resolve`: arguments of `Experiment`."""
-        refuse_repeats("impurities", self.impurities, source)
-        refuse_repeats("splitters", self.splitters, source)
-        lists = {"impurities": tuple(self.impurities), "splitters": tuple(self.splitters)}
-        cells = _expand(self.grid, source)
-        return {"name": self.name, **lists, "cells": cells, "published": self.published, "source": path}
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(getattr(self, f) == getattr(other, f) for f in type(self).model_fields)
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, field) for field in type(self).model_fields))
+
+    def changed(self, **values: Any) -> Self:
+        """The experiment with other values for some keys, which are not checked."""
+        return self.model_copy(update=values)
+
+    def resolved(self, source: Source) -> Self:
+        """The experiment in the form that is kept with its results; ConfigError for what several keys say together."""
+        return self
+
+    @classmethod
+    def put_runs(cls, source: Source, given: Source, place: Place) -> None:
+        """Replace the numbers of runs in a config by ``given``, marked as coming from ``place``."""
+
+    def to_yaml(self) -> str:
+        """The config; reading it gives an equal experiment."""
+        keys = [key for key in type(self).model_fields if key not in self.LAST]
+        keys += [key for key in self.LAST if key in type(self).model_fields]
+        values = {key: getattr(self, key) for key in keys}
+        written = {key: value for key, value in values.items() if (key, value) not in self.UNWRITTEN.items()}
+        return "".join(f"{key}:{_written(value)}\n" for key, value in written.items())
 
 
-def _kinds() -> dict[str, type[CommonConfig]]:
-    from splitlab.kinds.optimality.config import OptimalityConfig  # built from the parts above
-    from splitlab.kinds.splits.config import SplitsConfig
-    from splitlab.kinds.timing.config import TimingConfig
-    from splitlab.kinds.trees.config import TreesConfig
+def _written(value: object) -> str:
+    """A value as it stands behind the colon of its key."""
+    if isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
+        return "".join(f"\n  - {{{', '.join(f'{k}: {_scalar(_single(v))}' for k, v in entry)}}}" for entry in value)
+    return f" {_scalar(value)}"
 
-    return {"splits": SplitsConfig, "timing": TimingConfig, "optimality": OptimalityConfig, "trees": TreesConfig}
+
+def _single(value: object) -> object:
+    """The only item of a tuple that has just one."""
+    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
+
+
+def _scalar(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_scalar, value))}]"
+    return as_yaml(value) if isinstance(value, str) else str(value)
+
+
+ModelOf = Callable[[str], type[Experiment] | None]  # the model of a kind, None for an unknown one
 
 
 def load_experiment(
     config: str | os.PathLike[str] | Mapping[str, Any],
+    model_of: ModelOf,
+    kinds: Sequence[str],
     *,
     runs: int | None = None,
     overrides: Sequence[str] = (),
@@ -254,41 +201,28 @@ def load_experiment(
     source = read_config(config, overrides)
     if name_default is not None and "name" not in source.value:
         source.replace("name", read_python(name_default, "name_default"))
-    if runs is not None:
-        _apply_runs(source, runs)
     path = None if isinstance(config, Mapping) else Path(config)
-    return _validate(source, path, plugins).resolve(source, path)
-
-
-def _apply_runs(source: Source, runs: object) -> None:
-    """Put `runs` into every grid entry, marked as coming from --runs."""
-    given = read_python(runs, "--runs")
-    place = replace(given.places[()], with_path=False)
-    if source.value.get("kind") == "trees":  # whose runs are trials
-        source.replace("trials", given)
-        source.places["trials",] = place
-    grid = source.value.get("grid")
-    for i, entry in enumerate(grid if isinstance(grid, list) else ()):
-        if isinstance(entry, dict):
-            entry["runs"] = given.value
-            source.places["grid", i, "runs"] = place
-
-
-def _validate(source: Source, path: Path | None, plugins: Plugins | None) -> CommonConfig:
-    from splitlab.engine.names import Plugins  # loads the registry
-
     context = replace(plugins or Plugins(), folders=(*([path.parent] if path else []), Path()))
-    model = _model_of_kind(source)
+    model = _model_of_kind(source, model_of, kinds, context)
+    if runs is not None:
+        given = read_python(runs, "--runs")
+        model.put_runs(source, given, replace(given.places[()], with_path=False))
     try:
-        return model.model_validate(source.value, context=context)
+        experiment = model.model_validate(source.value, context=context)
     except ValidationError as error:
         raise _first_error(error.errors(include_url=False, include_input=False), model, source) from None
+    experiment._source = path
+    return experiment.resolved(source)
 
 
-def _model_of_kind(source: Source) -> type[CommonConfig]:
-    kind, kinds = source.value.get("kind", "splits"), _kinds()
-    if isinstance(kind, str) and kind in kinds:
-        return kinds[kind]
+def _model_of_kind(source: Source, model_of: ModelOf, kinds: Sequence[str], plugins: Plugins) -> type[Experiment]:
+    """The model of the kind that a config names; user-defined ones, ``package.module:Class``, are imported."""
+    kind = source.value.get("kind", kinds[0])
+    if isinstance(kind, str):
+        if problem := problem_of_name(kind, "kind", plugins):
+            raise source.error(("kind",), f"{source.place(('kind',)).written} {problem}")
+        if model := model_of(kind):
+            return model
     written, available = source.place(("kind",)).written, f"available: {', '.join(kinds)}"
     raise source.error(("kind",), f"{written} is not a kind; {did_you_mean(kind, kinds) or available}")
 
@@ -297,6 +231,7 @@ _PREDICATES = {  # of pydantic's own types of error
     "string_type": "is not text; write a name, in quotes when it looks like a number or a word of YAML",
     "string_unicode": "is not text that UTF-8 can hold",
     "bool_type": "is neither true nor false",
+    "tuple_type": "is not a list; write one entry per line, each beginning with '- '",
     "list_type": "is not a list; write one entry per line, each beginning with '- '",
     "too_short": "has no items; at least one is needed",
     "none_required": "does not go with this kind of experiment; leave it out",
@@ -335,29 +270,3 @@ def refuse_repeats(key: str, names: Sequence[str], source: Source) -> None:
         if first.setdefault(name, i) < i:
             earlier = source.at((key, first[name]))
             raise source.error((key, i), f"'{shorten(name)}' is repeated; it is already in {earlier}")
-
-
-def _expand(grid: list[GridEntry], source: Source) -> tuple[tuple[Cell, int], ...]:
-    total = sum(len(entry.n) * len(entry.k) * len(entry.max_count) for entry in grid)
-    if total > MAX_CELLS:
-        raise source.error(("grid",), f"the lists multiply out to {total} cells; at most {MAX_CELLS} can be run")
-    origins: dict[Cell, tuple[Path_, ...]] = {}
-    runs: dict[Cell, int] = {}
-    for i, entry in enumerate(grid):
-        for cell, origin in entry.cells(("grid", i)):
-            _check_size(cell, ("grid", i), source)
-            if cell in origins:
-                # In two entries, these differ at once; in one entry, where its list repeats itself.
-                path, earlier = next((b, a) for a, b in zip(origins[cell], origin, strict=True) if a != b)
-                rule = f"it is already in {source.at(earlier)}"
-                raise source.error(path, f"cell {cell.label} is repeated; {rule}")
-            origins[cell], runs[cell] = origin, entry.runs
-    return tuple(sorted(runs.items()))
-
-
-def _check_size(cell: Cell, path: Path_, source: Source) -> None:
-    entries = cell.n * cell.k
-    limits = (("n * k", entries, MAX_ENTRIES), ("n * k * max_count", entries * cell.max_count, MAX_TOTAL))
-    for formula, size, limit in limits:
-        if size > limit:
-            raise source.error(path, f"cell {cell.label}: {formula} = {size} is too large; at most {limit}")

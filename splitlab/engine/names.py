@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from splitlab.impurity import NAMES, code
 from splitlab.plugins import hand_over, hidden, is_plugin, load, search, where
 from splitlab.splitters import known, names
 from splitlab.splitters.registry import POLISHED
 from splitlab.text import did_you_mean
-
-if TYPE_CHECKING:
-    from splitlab.engine.config import Experiment
 
 FIELDS = {"splitters": "splitter", "impurities": "impurity"}
 
@@ -49,6 +45,10 @@ def problem_of_name(name: str, field: str, plugins: Plugins | None) -> str:
     """What is wrong with a name under the key ``field``, as a predicate; empty if nothing is."""
     if _function_in(name, field):
         return problem_of_plugin(name, field, plugins)
+    if field not in FIELDS:
+        return ""
+    from splitlab.impurity import NAMES  # loads numba
+
     listed, is_known = (names(), known) if field == "splitters" else (NAMES, NAMES.__contains__)
     if is_known(name):
         return ""
@@ -76,8 +76,10 @@ def problem_of_plugin(name: str, field: str, plugins: Plugins | None) -> str:
         return f"cannot be used: another module of that name, {where(name)}, hides {file}; rename it"
     if file := where(name):
         plugins.announce(f"importing {name} from {file}")
+    from splitlab.impurity import code  # loads numba
+
     try:
-        load(name) if field == "splitters" else code(name)
+        code(name) if field == "impurities" else load(name)
     except ValueError as error:
         return f"cannot be used: {error}"
     return ""
@@ -93,9 +95,9 @@ def plugin_problems(
                 yield (field, name), problem
 
 
-def lists_of(experiment: Experiment) -> dict[str, tuple[str, ...]]:
-    """The names of an experiment's splitters and impurities."""
-    return {field: getattr(experiment, field) for field in FIELDS}
+def lists_of(experiment: Any) -> dict[str, tuple[str, ...]]:
+    """The names of an experiment's splitters and impurities, as far as it has any."""
+    return {field: getattr(experiment, field, ()) for field in FIELDS}
 
 
 def with_functions_named(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TextIO
 
 from tqdm import tqdm
 
-from splitlab.engine.runner import Work
+from splitlab.engine.blocks import Work
 
 PLAIN_SECONDS = 10.0
 

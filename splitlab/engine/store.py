@@ -1,12 +1,11 @@
 """Where blocks are kept: in memory, or as one checked file per block.
 
-A block file is one line of JSON (the header) and then the numbers, little-endian float64: the tables' totals, the
-candidates drawn for each, then one column of impurities I(u_L) + I(u_R) per (impurity, splitter). The header says
-what the numbers are, what they were computed with, and their SHA-256, so that a damaged or foreign file is noticed.
-Files are written beside their place and then renamed into it: a reader sees a whole block or none.
+A block file is one line of JSON (the header) and then the numbers, little-endian float64: the two arrays that all
+columns share, then one column after the other. The header says what the numbers are, what they were computed with, and
+their SHA-256, so that a damaged or foreign file is noticed. Files are written beside their place and then renamed into
+it: a reader sees a whole block or none.
 
-Blocks drawn by another version of the sampler are computed anew, and so are columns of another version of their
-splitter.
+Blocks of another origin are computed again, and so are columns of another version of their code.
 """
 
 from __future__ import annotations
@@ -14,65 +13,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from splitlab.engine.config import Cell
-from splitlab.engine.folder_layout import BLOCKS, Places, cell_folders
+from splitlab.engine.blocks import EMPTY, Block, BlockData, Column
+from splitlab.engine.folder_layout import BLOCKS, group_folders, prepare_group
 from splitlab.files import UNFINISHED, read_regular_file, write_atomically
-from splitlab.kinds.random_tables.plan import BLOCK_RUNS, Block
 from splitlab.plugins import is_plugin
 from splitlab.text import shorten
 
 FORMAT = 1
-Column = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class BlockData:
-    """What is known of a block.
-
-    Attributes
-    ----------
-    totals : float64 (runs,)
-        Number of examples N of each table.
-    drawn : float64 (runs,)
-        Number of candidate tables drawn for each.
-    columns : dict of (impurity, splitter) -> float64 (m,)
-        Impurities of the first m <= runs tables.
-    """
-
-    totals: NDArray[np.float64]
-    drawn: NDArray[np.float64]
-    columns: Mapping[Column, NDArray[np.float64]] = field(default_factory=dict)
-
-    def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The wanted columns that are absent or shorter than the block."""
-        return tuple(c for c in wanted if c not in self.columns or self.columns[c].size < block.runs)
-
-    def merged_with(self, newer: BlockData) -> BlockData:
-        """Both together; columns of ``newer`` replace those of the same name."""
-        longer = newer if newer.totals.size >= self.totals.size else self
-        return BlockData(longer.totals, longer.drawn, {**self.columns, **newer.columns})
-
-
-EMPTY = BlockData(np.empty(0), np.empty(0))
-
-
-class _Complete(BlockData):
-    """Stands for a block of which nothing has to be computed."""
-
-    def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
-        return ()
-
-
-COMPLETE = _Complete(EMPTY.totals, EMPTY.drawn)
 
 
 class Store(Protocol):
@@ -91,27 +46,27 @@ class MemoryStore:
     """Blocks in a dictionary."""
 
     def __init__(self) -> None:
-        self._blocks: dict[tuple[Cell, int], BlockData] = {}
+        self._blocks: dict[tuple[Any, int], BlockData] = {}
 
     def load(self, block: Block) -> BlockData:
         """The stored part of a block."""
-        return self._blocks.get((block.cell, block.number), EMPTY)
+        return self._blocks.get((block.group, block.number), EMPTY)
 
     def save(self, block: Block, data: BlockData) -> None:
         """Keep ``data``."""
-        self._blocks[block.cell, block.number] = data
+        self._blocks[block.group, block.number] = data
 
 
 class FolderStore:
-    """Blocks as files ``FOLDER/blocks/CELL/NUMBER.block``.
+    """Blocks as files ``FOLDER/blocks/GROUP/NUMBER.block``.
 
     Parameters
     ----------
     folder : Path
         The results folder.
     origin : dict
-        Seed, kind of draws, and hash of the sampler: what decides the tables of every block.
-    fingerprints : dict of (impurity, splitter) -> str
+        What decides the numbers of every block besides the code of its columns, such as a seed.
+    fingerprints : dict of Column -> str
         Hash of the code behind each column. Columns of other code count as missing.
     warn : callable
         Is told of damaged files, which count as missing.
@@ -124,7 +79,7 @@ class FolderStore:
         fingerprints: Mapping[Column, str],
         warn: Any = lambda text: None,
     ) -> None:
-        self.folder, self._places = folder, Places(folder)
+        self.folder = folder
         self.origin = dict(origin)
         self.fingerprints = dict(fingerprints)
         self.warn = warn
@@ -132,7 +87,7 @@ class FolderStore:
 
     def path(self, block: Block) -> Path:
         """The file of a block."""
-        return self.folder / BLOCKS / block.cell.label / f"{block.number:06d}.block"
+        return self.folder / BLOCKS / block.group.label / f"{block.number:06d}.block"
 
     def holds(self, block: Block) -> bool:
         """Whether something is kept of a block; its file is not read."""
@@ -153,8 +108,16 @@ class FolderStore:
 
     def save(self, block: Block, data: BlockData) -> None:
         """Write the block's file atomically."""
-        self._places.prepare(block.cell.label)
+        prepare_group(self.folder, block.group.label)
         write_atomically(self.path(block), self._encode(block, data))
+
+    def compared(self, block: Block, data: BlockData) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+        """What of a block is held against numbers computed again: its name, as it is stored, as it was computed."""
+        stored = self.load(block)
+        yield "number of examples", stored.totals, data.totals
+        yield "tables drawn", stored.drawn, data.drawn
+        for column, now in data.columns.items():
+            yield " ".join(column), stored.columns[column], now
 
     def origin_of(self, block: Block) -> dict[str, Any]:
         """What decides the content of a block, besides the code of its columns."""
@@ -166,7 +129,7 @@ class FolderStore:
         header = {
             "format": FORMAT,
             **self.origin_of(block),
-            "cell": [block.cell.n, block.cell.k, block.cell.max_count],
+            "cell": list(block.group.sizes),
             "block": block.number,
             "runs": data.totals.size,
             "columns": [[*c, data.columns[c].size, self.fingerprints.get(c, "")] for c in columns],
@@ -175,7 +138,7 @@ class FolderStore:
 
     def _decode(self, content: bytes, block: Block) -> BlockData:
         header, body = unframed(content)
-        cell = [block.cell.n, block.cell.k, block.cell.max_count]
+        cell = list(block.group.sizes)
         check_header(header, {"format": FORMAT, **self.origin_of(block), "cell": cell, "block": block.number})
         check_columns(header["columns"], (int, str))
         numbers = np.frombuffer(body, "<f8").astype(np.float64)
@@ -257,12 +220,6 @@ def stored_header(folder: Path) -> dict[str, Any]:
 
 def remove_unfinished(folder: Path) -> None:
     """Remove what a killed run was about to write; only for who holds the folder's lock."""
-    for place in (folder, *cell_folders(folder)):
+    for place in (folder, *group_folders(folder)):
         for path in place.glob(f".*{UNFINISHED}"):
             path.unlink(missing_ok=True)
-
-
-def cut(data: BlockData, block: Block, wanted: tuple[Column, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The block's totals (runs,) and the wanted columns side by side, (runs, len(wanted))."""
-    runs = min(block.runs, BLOCK_RUNS)
-    return data.totals[:runs], np.stack([data.columns[c][:runs] for c in wanted], axis=1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -85,6 +86,40 @@ class Table:
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Sheet:
+    """Numbers and their tables, which go together.
+
+    Attributes
+    ----------
+    name : str
+        Of the files: NAME.csv, NAME.md, NAME.tex.
+    frame : pandas.DataFrame
+    tables : tuple of Table
+    shown : bool
+        Whether they are printed at the end of a run.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    tables: tuple[Table, ...] = ()
+    shown: bool = False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the comparison of a whole experiment with published numbers says.
+
+    ``judged`` is False when there is nothing to hold the numbers to. ``differing`` are the entries that differ; as
+    text, each says which one it is, ours and the published number.
+    """
+
+    judged: bool
+    agrees: bool
+    text: str
+    differing: tuple[Any, ...] = ()
+
+
 def _aligned(text: str, width: int, right: bool) -> str:
     return text.rjust(width) if right else text.ljust(width)
 
@@ -126,3 +161,11 @@ def write_frame(folder: Path, name: str, frame: pd.DataFrame, tables: list[Table
     last = [*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *below))]
     write_atomically(folder / f"{name}.md", "\n".join(t.as_markdown() for t in last))
     write_atomically(folder / f"{name}.tex", "\n".join(t.as_latex() for t in last))
+
+
+def size(number: float) -> str:
+    """Bytes in words, to two digits."""
+    for unit, length in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= length:
+            return f"{number / length:.2g} {unit}" if number < 100 * length else f"{number / length:,.0f} {unit}"
+    return f"{number:.0f} bytes"

@@ -11,18 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from html import escape
 from importlib.resources import files
 from itertools import groupby, pairwise
 from typing import Any, NewType, assert_never
 from xml.etree import ElementTree
 
-from splitlab.kinds.splits import compare
-from splitlab.kinds.splits.tables import excess_tables, failure_tables, paired_tables, win_tables
-from splitlab.report.figures import Plot, image
-from splitlab.report.layout import Entry, Table, round_half_up
-from splitlab.study import Results
+from splitlab.report.figures import image
+from splitlab.report.layout import Entry, Table
+from splitlab.report.style import Plot
 
 LONG = 30  # rows; longer tables scroll on the screen, and may be broken across printed pages
 STICKY = 14  # characters; row heads up to this width stay in sight when a table is scrolled sideways
@@ -306,60 +303,9 @@ def _local(name: str) -> str:
     return name.rpartition("}")[2]
 
 
-def experiment_section(
-    results: Results,
-    verdict: compare.Verdict,
-    plots: Sequence[Plot],
-    manifest: Mapping[str, Any],
-    notes: Sequence[str] = (),
-    *,
-    title: str | None = None,
-) -> Section:
-    """The section of an experiment of kind splits.
-
-    Parameters
-    ----------
-    results : Results
-        What ``splitlab.run`` or ``load_results`` returned.
-    verdict : splitlab.kinds.splits.compare.Verdict
-        What ``judge`` says of them.
-    plots : sequence of Plot
-        The figures, in order.
-    manifest : mapping
-        The content of ``manifest.json``; empty if there is none.
-    notes : sequence of str
-        Paragraphs under the win tables.
-    title : str, optional
-        The heading; the experiment's name by default.
-
-    Returns
-    -------
-    Section
-        Win tables, notes, verdict, figures, paired and excess tables, config and provenance.
-    """
-    judged = Verdict(verdict.text, verdict.agrees if verdict.judged else None)
-    blocks: list[Block] = [*win_tables(results), *failure_tables(results), *notes, judged]
-    if verdict.differing:
-        blocks.append(_differing(verdict.differing))
-    blocks += [*map(picture_of, plots), *paired_tables(results), *excess_tables(results)]
-    blocks.append(Source("Config", results.experiment.to_yaml()))
-    if manifest:
-        blocks.append(facts_of_manifest(manifest))
-    return Section(title or results.experiment.name, tuple(blocks))
-
-
 def picture_of(plot: Plot) -> Picture:
     """A plot as a block of the page."""
     return Picture(image(plot, "svg").decode("utf-8"), plot.caption, f"Plot {plot.name.replace('_', ' ')}")
-
-
-def _differing(entries: Sequence[compare.Entry]) -> Table:
-    rows = []
-    for e in entries:
-        ours = round_half_up(Fraction(100 * e.wins, e.runs), 2)
-        rows.append([Entry(str(x)) for x in (e.impurity, e.n, e.k, e.max_count, e.splitter, ours, e.printed)])
-    heads = ["impurity", "n", "k", "max_count", "method", "ours", PUBLISHED_HEAD]
-    return Table("Entries that differ from the published ones, in percent", heads, rows, 5)
 
 
 def facts_of_manifest(manifest: Mapping[str, Any]) -> Facts:

@@ -1,13 +1,12 @@
-"""`kind: optimality` as written in a config, and the checked experiment that it becomes."""
+"""The config of kind optimality."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from splitlab.engine.config import Cell, CommonConfig, Experiment, whole
+from splitlab.engine.config import whole
 from splitlab.engine.yaml_source import Source
+from splitlab.kinds.random_tables.config import Cell, RandomTablesExperiment
 from splitlab.splitters.registry import get, refusal
 from splitlab.text import duration
 
@@ -15,9 +14,8 @@ EXACT = "exact"
 LOWER_BOUND = "lower_bound"
 
 
-@dataclass(frozen=True)
-class OptimalityExperiment(Experiment):
-    """A checked experiment of kind optimality.
+class OptimalityExperiment(RandomTablesExperiment):
+    """How often splitters find the optimum, and what they cost.
 
     Attributes
     ----------
@@ -29,9 +27,10 @@ class OptimalityExperiment(Experiment):
         How many tables of each cell the splitters are timed on, at most.
     """
 
+    kind: Literal["optimality"]
     bounds: bool = True
-    exact_milliseconds: int = 100
-    timing_runs: int = 100
+    exact_milliseconds: Annotated[int, whole(1, 30_000)] = 100
+    timing_runs: Annotated[int, whole(1, 10_000)] = 100
 
     def has_optimum(self, cell: Cell) -> bool:
         """Whether the optimum is computed in a cell."""
@@ -42,45 +41,26 @@ class OptimalityExperiment(Experiment):
         """The optimum where it is affordable, else a lower bound."""
         return (EXACT,) if self.has_optimum(cell) else (LOWER_BOUND,)
 
-    def _own_yaml(self) -> str:
-        return (
-            f"bounds: {str(self.bounds).lower()}\nexact_milliseconds: {self.exact_milliseconds}\n"
-            f"timing_runs: {self.timing_runs}\n"
-        )
+    def competitors(self, cell: Cell) -> tuple[str, ...]:
+        """The splitters, and the optimum where it is computed."""
+        return (*self.splitters, *((EXACT,) if self.has_optimum(cell) else ()))
 
-
-class OptimalityConfig(CommonConfig):
-    """`kind: optimality` as written: how often splitters find the optimum, and what they cost."""
-
-    kind: Literal["optimality"]
-    bounds: bool = True
-    exact_milliseconds: Annotated[int, whole(1, 30_000)] = 100
-    timing_runs: Annotated[int, whole(1, 10_000)] = 100
-
-    def resolve(self, source: Source, path: Path | None) -> OptimalityExperiment:
-        """The experiment; nothing is published on it, the optimum is not one of its splitters."""
+    def resolved(self, source: Source) -> Self:
+        """The experiment with its grid multiplied out; the optimum is not one of its splitters."""
         if self.published is not None:
             raise source.error(("published",), "does not go with kind optimality: nothing is published on it")
         if EXACT in self.splitters:
             rule = "leave it out: it is computed by itself wherever it is affordable"
             raise source.error(("splitters", self.splitters.index(EXACT)), f"'{EXACT}' is the reference; {rule}")
-        experiment = OptimalityExperiment(
-            kind=self.kind,
-            seed=self.seed,
-            draws="independent",
-            bounds=self.bounds,
-            exact_milliseconds=self.exact_milliseconds,
-            timing_runs=self.timing_runs,
-            **self.common(source, path),
-        )
-        self._check_cells(experiment, source)
+        experiment = super().resolved(source)
+        self._check_cells(source)
         return experiment
 
-    def _check_cells(self, experiment: OptimalityExperiment, source: Source) -> None:
+    def _check_cells(self, source: Source) -> None:
         """Without bounds there must be an optimum in every cell."""
         for i, entry in enumerate(() if self.bounds else self.grid):
             for cell, _ in entry.cells():
-                if not experiment.has_optimum(cell):
+                if not self.has_optimum(cell):
                     time = duration(1e-9 * get(EXACT).nanoseconds(cell.n, cell.k))
                     raise source.error(
                         ("grid", i),

@@ -7,19 +7,21 @@ measured once, and again when the machine, the versions, the code or the splitte
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TextIO
 
 import pandas as pd
 
+from splitlab.engine.blocks import Work
 from splitlab.engine.checksums import check_file
-from splitlab.engine.folder import TIMING, stored_times, timing_conditions, timing_provenance
-from splitlab.engine.progress import shown, tell
-from splitlab.engine.runner import Work, compile_kernels
+from splitlab.engine.folder import conditions
+from splitlab.engine.progress import shown
+from splitlab.engine.session import Session
 from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.optimality.config import OptimalityExperiment
-from splitlab.kinds.random_tables.plan import rivals
+from splitlab.kinds.random_tables.work import timing_provenance
 from splitlab.kinds.timing.config import TimingExperiment
 from splitlab.kinds.timing.measure import check_rows, time_splitters, whole_work
+from splitlab.kinds.timing.times import TIMING, stored_times
+from splitlab.splitters.precompile import compile_all
 from splitlab.text import ConfigError
 
 REPEATS = 2  # the fewest that kind timing takes
@@ -28,36 +30,33 @@ REPEATS = 2  # the fewest that kind timing takes
 def timings(experiment: OptimalityExperiment) -> list[TimingExperiment]:
     """For each cell an experiment of kind timing."""
     return [
-        TimingExperiment(
+        TimingExperiment.model_construct(
             name=experiment.name,
             kind="timing",
             impurities=experiment.impurities,
-            splitters=rivals(experiment, cell),
-            cells=((cell, min(runs, experiment.timing_runs)),),
+            splitters=experiment.competitors(cell),
             seed=experiment.seed,
-            draws="independent",
             engines=("compiled",),
             repeats=REPEATS,
             baseline=experiment.splitters[0],
-        )
+        ).with_cells([(cell, min(runs, experiment.timing_runs))])
         for cell, runs in experiment.cells
     ]
 
 
-def costs(
-    experiment: OptimalityExperiment, folder: Path | None, say: TextIO | None = None, measure: bool = True
-) -> pd.DataFrame:
-    """The times of all cells, as `frame_of` of kind timing gives them: those in ``folder``, else measured.
+def costs(experiment: OptimalityExperiment, session: Session, measure: bool = True) -> pd.DataFrame:
+    """The times of all cells, as `frame_of` of kind timing gives them: those in the session's folder, else measured.
 
     ConfigError when some are missing and are not to be measured.
     """
+    folder = session.out
     stored = _stored(experiment, folder, current_only=measure)
     frames = [_fitting(part, stored) for part in timings(experiment)]
     missing = [part for part, frame in zip(timings(experiment), frames, strict=True) if frame is None]
     if missing and not measure:
         label = missing[0].cells[0][0].label
         raise ConfigError(f"{folder}: holds no times of cell {label}; `splitlab run` with this folder measures them")
-    measured = iter(_measured(missing, say) if missing else [])
+    measured = iter(_measured(missing, session) if missing else [])
     frame = pd.concat([next(measured) if f is None else f for f in frames], ignore_index=True)
     if missing and folder is not None:
         write_atomically(folder / TIMING, as_csv(frame))
@@ -75,7 +74,7 @@ def _stored(experiment: OptimalityExperiment, folder: Path | None, current_only:
         if current_only:
             return None
         raise
-    current = timing_conditions(manifest) == timing_conditions(timing_provenance(experiment))
+    current = conditions(manifest) == conditions(timing_provenance(experiment))
     return frame if current or not current_only else None
 
 
@@ -92,11 +91,11 @@ def _fitting(part: TimingExperiment, stored: pd.DataFrame | None) -> pd.DataFram
     return rows
 
 
-def _measured(parts: list[TimingExperiment], say: TextIO | None) -> list[pd.DataFrame]:
-    tell("timing the splitters, one after the other in one thread ...", say)
+def _measured(parts: list[TimingExperiment], session: Session) -> list[pd.DataFrame]:
+    session.remark("timing the splitters, one after the other in one thread ...")
     for part in parts:
-        compile_kernels(part)
+        compile_all(part.splitters)
     works = [whole_work(part) for part in parts]
     whole = Work(sum(work.runs for work in works), sum(work.seconds for work in works))
-    with shown(say, whole) as progress:
+    with shown(session.say, whole) as progress:
         return [time_splitters(part, progress) for part in parts]

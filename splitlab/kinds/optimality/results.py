@@ -21,10 +21,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from splitlab.engine.config import Cell
 from splitlab.engine.store import Store
 from splitlab.kinds.optimality.config import LOWER_BOUND, OptimalityExperiment
-from splitlab.kinds.random_tables.plan import rivals
+from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.splits.summary import Tally, cell_columns, cell_fields, excess_fields, win_fields, wins
 from splitlab.splitters.registry import proven_ratio
 
@@ -82,7 +81,7 @@ def _rows(
     experiment: OptimalityExperiment, store: Store, impurity: str, cell: Cell, runs: int
 ) -> Iterator[dict[str, Any]]:
     """One row per splitter of a cell."""
-    names, solved = rivals(experiment, cell), experiment.has_optimum(cell)
+    names, solved = experiment.competitors(cell), experiment.has_optimum(cell)
     columns = names if solved else (*names, LOWER_BOUND)  # the last is below all
     tallies, over_bound = [Tally() for _ in names], [Tally() for _ in names]
     for first, totals, numbers in cell_columns(cell, runs, store, tuple((impurity, c) for c in columns)):

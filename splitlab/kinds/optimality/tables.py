@@ -16,10 +16,10 @@ from splitlab.kinds.optimality.config import EXACT
 from splitlab.kinds.optimality.results import BEST_KNOWN, OPTIMUM
 from splitlab.kinds.random_tables.captions import impurity_title
 from splitlab.kinds.random_tables.panels import series, varies
+from splitlab.kinds.splits.results import Results
 from splitlab.kinds.timing.tables import microseconds
 from splitlab.report.layout import NONE, Entry, Table, round_half_up, write_frame
 from splitlab.splitters import get
-from splitlab.study import Results
 
 CELL = ["n", "k", "max_count"]
 MEANING = {OPTIMUM: "the optimum", BEST_KNOWN: "the best split known"}

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splitlab.kinds.random_tables import histogram
-from splitlab.kinds.splits.paired import Together
+from splitlab.kinds.random_tables.paired import Together
 
 TIE_RELATIVE = 1e-9
 TIE_ABSOLUTE = 1e-12  # times N

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from splitlab.report.style import DOUBLE, SINGLE, canvas, finish, place_ticks, styles, titles
 
+ENTRY = ["impurity", "n", "k", "max_count", "splitter"]  # the columns that name an entry
 PANELS_ACROSS = 4
 MOST_VALUES = 24  # panels in a group: more would be no figure, and a picture too large to be written
 CROWDED = 12  # points on a line beyond which only some have markers
@@ -157,3 +158,17 @@ def method_handles(frame: pd.DataFrame) -> list[Line2D]:
     """What the legend shows for each splitter."""
     names, look = titles(frame["splitter"]), styles(frame["splitter"])
     return [Line2D([], [], **look[s].of_line(), label=names[s]) for s in names]
+
+
+def by_max_count(frame: pd.DataFrame, name: str) -> list[tuple[pd.DataFrame, str]]:
+    """The rows of each max_count, and the name of their plot."""
+    values = sorted(frame["max_count"].unique())
+    names = [name if len(values) == 1 else f"{name}_max{value}" for value in values]
+    return [(frame[frame["max_count"] == v].reset_index(drop=True), n) for v, n in zip(values, names, strict=True)]
+
+
+def refuse_repeated_rows(frame: pd.DataFrame, key: list[str]) -> None:
+    """ValueError when several rows are of the same entry."""
+    if (again := frame.duplicated(key)).any():
+        entry = ", ".join(f"{field} {value}" for field, value in frame.loc[again, key].iloc[0].items())
+        raise ValueError(f"there are several rows for {entry}; do not join frames of experiments that share entries")

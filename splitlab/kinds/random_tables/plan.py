@@ -1,17 +1,14 @@
-"""From an experiment to work: cells, blocks of 1,000 runs, and the slices that workers take.
+"""Cells of random tables, cut into blocks of 1,000 runs and slices of these, and what they cost.
 
-A block is the unit of seeding and of storage. A work item is a block, or a slice of one where a block would take
-much longer than a second; a slice draws its block again and skips.
+A block is the unit of seeding and of storage. A slice draws its block again and passes over the tables before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
-from splitlab.engine.config import Cell, Experiment
-from splitlab.kinds.optimality import lower_bound
-from splitlab.kinds.optimality.config import LOWER_BOUND, OptimalityExperiment
+from splitlab.engine.blocks import Block
+from splitlab.kinds.random_tables.config import Cell, RandomTablesExperiment
 from splitlab.splitters import get, refuse_hopeless
 from splitlab.tables.sampling import candidate_acceptance
 from splitlab.text import ConfigError, duration
@@ -23,27 +20,9 @@ LONGEST_EXPERIMENT = 200 * 3600.0  # core seconds; beyond this a config is taken
 DRAW_NANOSECONDS = 3.0  # per entry of a candidate table
 
 
-@dataclass(frozen=True)
-class Block:
-    """Block ``number`` of a cell: the runs from ``first`` on, ``runs`` of them (1,000, fewer in the last one)."""
-
-    cell: Cell
-    number: int
-    runs: int
-
-    @property
-    def first(self) -> int:
-        """The number of the block's first run."""
-        return self.number * BLOCK_RUNS
-
-
-@dataclass(frozen=True)
-class Item:
-    """The runs ``start`` to ``stop`` (counted within the block) of a block: what a worker takes at a time."""
-
-    block: Block
-    start: int
-    stop: int
+def first_run(block: Block) -> int:
+    """The number of the first run of a block."""
+    return block.number * BLOCK_RUNS
 
 
 def cell_blocks(cell: Cell, runs: int) -> Iterator[Block]:
@@ -62,32 +41,25 @@ def numbered_block(cell: Cell, runs: int, number: int) -> Block:
     return Block(cell, number, min(BLOCK_RUNS, runs - number * BLOCK_RUNS))
 
 
-def slices(block: Block, columns: tuple[tuple[str, str], ...]) -> list[Item]:
-    """The items of a block: of about a second each, and no more than pay for drawing the block again in each."""
-    whole = block.runs * run_seconds(block.cell, columns)
-    drawing = block.runs * draw_seconds(block.cell)
-    number = max(1, min(block.runs, int(whole / ITEM_SECONDS), int(REDRAWN * whole / drawing)))
-    size = -(-block.runs // number)
-    return [Item(block, at, min(at + size, block.runs)) for at in range(0, block.runs, size)]
+def slices(size: int, seconds: float, drawing: float) -> list[tuple[int, int]]:
+    """How a block is cut: into slices of about a second each, no more than pay for drawing the block again in each.
+
+    Parameters
+    ----------
+    size : int
+        Runs of the block.
+    seconds, drawing : float
+        Core seconds of the whole block, and of drawing its tables.
+    """
+    number = max(1, min(size, int(seconds / ITEM_SECONDS), int(REDRAWN * seconds / drawing)))
+    length = -(-size // number)
+    return [(at, min(at + length, size)) for at in range(0, size, length)]
 
 
 def draw_seconds(cell: Cell) -> float:
     """Rough time to draw one accepted table."""
     accepted = candidate_acceptance(cell.n, cell.k, cell.max_count)
     return 1e-9 * DRAW_NANOSECONDS * cell.n * cell.k / accepted
-
-
-def run_seconds(cell: Cell, columns: tuple[tuple[str, str], ...]) -> float:
-    """Rough time of one run on one core for the given (impurity, splitter) columns, drawing included."""
-    return draw_seconds(cell) + sum(column_seconds(cell, column) for column in columns)
-
-
-def column_seconds(cell: Cell, column: tuple[str, str]) -> float:
-    """Rough time of one column for one table."""
-    impurity, splitter = column
-    if splitter == LOWER_BOUND:
-        return 1e-9 * lower_bound.nanoseconds(cell.n, cell.k, impurity)
-    return splitter_seconds(cell, splitter)
 
 
 def splitter_seconds(cell: Cell, splitter: str) -> float:
@@ -101,8 +73,11 @@ def most_examples(cell: Cell) -> int:
     return cell.n * cell.k * cell.max_count
 
 
-def refuse_absurd(experiment: Experiment) -> float:
-    """Estimate the core seconds of an experiment; ConfigError when they, or one table's, are absurd."""
+def refuse_absurd(experiment: RandomTablesExperiment, run_seconds: Callable[[Cell], float]) -> float:
+    """Estimate the core seconds of an experiment; ConfigError when they, or one table's, are absurd.
+
+    ``run_seconds`` gives the core seconds of one run of a cell.
+    """
     place = experiment.source or "config"
     total = 0.0
     for cell, runs in experiment.cells:
@@ -111,7 +86,7 @@ def refuse_absurd(experiment: Experiment) -> float:
                 refuse_hopeless(get(splitter), cell.n, cell.k, most_examples(cell))
             except ValueError as error:
                 raise ConfigError(f"{place}: {error}") from None
-        total += runs * run_seconds(cell, columns_in(experiment, cell))
+        total += runs * run_seconds(cell)
     if total > LONGEST_EXPERIMENT:
         raise ConfigError(
             f"{place}: grid: these cells would take about {duration(total)} on one core "
@@ -120,33 +95,12 @@ def refuse_absurd(experiment: Experiment) -> float:
     return total
 
 
-def _dearest(experiment: Experiment) -> str:
+def _dearest(experiment: RandomTablesExperiment) -> str:
     """Name the splitter and cell that cost most."""
     seconds, splitter, cell = max(
         (runs * splitter_seconds(cell, splitter), splitter, cell)
         for cell, runs in experiment.cells
-        for splitter in rivals(experiment, cell)
+        for splitter in experiment.competitors(cell)
     )
     share = duration(seconds * len(experiment.impurities))
     return f"{splitter!r} at n = {cell.n}, k = {cell.k} alone {share}, cost {get(splitter).cost}"
-
-
-def columns_of(experiment: Experiment) -> tuple[tuple[str, str], ...]:
-    """The (impurity, splitter) pairs of an experiment."""
-    return tuple((i, s) for i in experiment.impurities for s in experiment.splitters)
-
-
-def references(experiment: Experiment, cell: Cell) -> tuple[str, ...]:
-    """What is computed in a cell besides the splitters, for them to be held against: of kind optimality only."""
-    return experiment.references(cell) if isinstance(experiment, OptimalityExperiment) else ()
-
-
-def columns_in(experiment: Experiment, cell: Cell) -> tuple[tuple[str, str], ...]:
-    """All columns of a cell: with what the splitters are held against there."""
-    further = references(experiment, cell)
-    return (*columns_of(experiment), *((i, reference) for i in experiment.impurities for reference in further))
-
-
-def rivals(experiment: Experiment, cell: Cell) -> tuple[str, ...]:
-    """All splitters that are run in a cell, a reference that is one included."""
-    return (*experiment.splitters, *(s for s in references(experiment, cell) if s != LOWER_BOUND))

@@ -2,69 +2,74 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from splitlab.engine.config import Cell, Experiment
-from splitlab.engine.folder import open_store, stored_experiment
+from splitlab.engine.blocks import Block, Task
 from splitlab.engine.names import Plugins, lists_of, plugin_problems
-from splitlab.engine.runner import Task, draw, impurities_of, start_state
 from splitlab.impurity import code, score
-from splitlab.kinds.random_tables.plan import BLOCK_RUNS, Block, Item, columns_in, rivals
-from splitlab.kinds.splits.summary import wins
+from splitlab.kinds.random_tables.accumulator import wins
+from splitlab.kinds.random_tables.config import Cell, RandomTablesExperiment
+from splitlab.kinds.random_tables.plan import BLOCK_RUNS
+from splitlab.kinds.random_tables.work import draw, start_state
 from splitlab.report.layout import Entry, Table, grid, value_numbers
 from splitlab.splitters import get, split_batch
 from splitlab.text import ConfigError
 
 
-def replay(folder: Path, n: int, k: int, max_count: int | None, run: int, plugins: Plugins | None = None) -> str:
+def replay(
+    kind: Any, folder: Path, n: int, k: int, max_count: int | None, run: int, plugins: Plugins | None = None
+) -> str:
     """Draw the table of a run again and show every splitter's split and impurity.
 
-    Functions of people's own are imported as ``plugins`` says; the table is shown in any case. ValueError when the
-    experiment has no such cell or run, or several that fit.
+    User-defined functions are imported as ``plugins`` says; the table is shown in any case. ``kind`` is the stored
+    experiment, of a kind on random tables. ConfigError when it has no such cell or run, or several that fit.
     """
-    experiment = stored_experiment(folder)
+    experiment = kind.experiment
     cell, runs = _find_cell(experiment, folder, n, k, max_count)
     if not 0 <= run < runs:
         raise ConfigError(f"--run: {run} is out of range; {cell.label} in {folder} has runs 0 to {runs - 1}")
-    table = draw(_task(experiment, cell, run)).tables
+    number, at = divmod(run, BLOCK_RUNS)
+    block = Block(cell, number, at + 1)
+    draws = getattr(experiment, "draws", "")
+    table = draw(Task(block, (), at, at + 1, experiment.seed, start_state(draws, block))).tables
     parts = [f"run {run} of {cell.label} in {folder} (values are numbered from 0)", grid(table[0])]
     had, lacking = _that_can_be_had(experiment, plugins or Plugins())
     if had.splitters:
-        parts += [_splits(table, impurity, rivals(had, cell)).as_text() for impurity in had.impurities]
-    return "\n".join([*parts, *lacking, _against_stored(had, folder, cell, run, table)])
+        parts += [_splits(table, impurity, had.competitors(cell)).as_text() for impurity in had.impurities]
+    return "\n".join([*parts, *lacking, _against_stored(type(kind)(had), folder, block, table)])
 
 
-def _that_can_be_had(experiment: Experiment, plugins: Plugins) -> tuple[Experiment, list[str]]:
+def _that_can_be_had(experiment: RandomTablesExperiment, plugins: Plugins) -> tuple[RandomTablesExperiment, list[str]]:
     """The experiment without the functions that cannot be imported, and a line about each of those."""
     problems = dict(plugin_problems(lists_of(experiment), plugins))
     splitters = tuple(name for name in experiment.splitters if ("splitters", name) not in problems)
     impurities = tuple(name for name in experiment.impurities if ("impurities", name) not in problems)
-    had = replace(experiment, splitters=splitters, impurities=impurities)
+    had = experiment.changed(splitters=splitters, impurities=impurities)
     return had, [f"{name} {problem}" for (_, name), problem in problems.items()]
 
 
-def _against_stored(experiment: Experiment, folder: Path, cell: Cell, run: int, table: np.ndarray) -> str:
+def _against_stored(kind: Any, folder: Path, block: Block, table: np.ndarray) -> str:
     """Whether the folder holds these very impurities; ConfigError when it holds others."""
-    if not experiment.keep_runs:
+    if not getattr(kind.experiment, "keep_runs", True):
         return "The folder keeps sums over runs only, so there is nothing to compare these impurities with."
-    number, at = divmod(run, BLOCK_RUNS)
-    columns = columns_in(experiment, cell)
-    block = Block(cell, number, at + 1)
-    stored = open_store(folder, experiment).load(block)
+    columns, at = kind.columns(block), block.size - 1
+    stored = kind.store(folder, lambda text: None).load(block)
     if not columns or stored.missing(block, columns):
         return "The folder does not hold this run (yet), so there is nothing to compare these impurities with."
     for column in columns:
-        if not np.array_equal(impurities_of(table, column, {}), stored.columns[column][at : at + 1], equal_nan=True):
+        if not np.array_equal(kind.values(table, column, {}), stored.columns[column][at : at + 1], equal_nan=True):
             raise ConfigError(
                 f"{folder}: holds {stored.columns[column][at]} for {column}, which this table does not give"
             )
     return "These are the impurities that the folder holds."
 
 
-def _find_cell(experiment: Experiment, folder: Path, n: int, k: int, max_count: int | None) -> tuple[Cell, int]:
+def _find_cell(
+    experiment: RandomTablesExperiment, folder: Path, n: int, k: int, max_count: int | None
+) -> tuple[Cell, int]:
     fitting = [(c, r) for c, r in experiment.cells if (c.n, c.k) == (n, k) and max_count in (None, c.max_count)]
     if not fitting:
         labels = ", ".join(cell.label for cell, _ in experiment.cells[:20])
@@ -74,12 +79,6 @@ def _find_cell(experiment: Experiment, folder: Path, n: int, k: int, max_count: 
         choices = ", ".join(str(cell.max_count) for cell, _ in fitting)
         raise ConfigError(f"{folder}: has n = {n}, k = {k} with several max_count; add --max-count, one of {choices}")
     return fitting[0]
-
-
-def _task(experiment: Experiment, cell: Cell, run: int) -> Task:
-    number, at = divmod(run, BLOCK_RUNS)
-    block = Block(cell, number, at + 1)
-    return Task(Item(block, at, at + 1), (), experiment.seed, start_state(experiment, block))
 
 
 def _splits(table: np.ndarray, impurity: str, names: tuple[str, ...]) -> Table:

@@ -13,12 +13,12 @@ import pandas as pd
 
 from splitlab.kinds.splits.compare import LEVEL as HOLM_LEVEL
 from splitlab.kinds.splits.compare import fisher
+from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.summary import QUANTILES
 from splitlab.published import maxima
 from splitlab.report.layout import Entry, Table, round_half_up
 from splitlab.splitters import get
 from splitlab.statistics import holm_rejected, quantile
-from splitlab.study import Results
 
 PUBLISHED_MAX_COUNT = 2  # of the run whose maxima the paper prints
 

@@ -19,22 +19,24 @@ from splitlab.kinds.random_tables.captions import (
     published_text,
     rivals_text,
     tables_text,
-    timed_text,
 )
 from splitlab.kinds.random_tables.panels import (
+    ENTRY,
     MEANING,
     PERCENT,
-    TIME,
+    by_max_count,
     grid,
     horizontal,
     line,
     method_handles,
     other,
+    refuse_repeated_rows,
     series,
     thinned,
     varies,
 )
 from splitlab.kinds.splits import compare
+from splitlab.kinds.splits.results import Results
 from splitlab.published import PAPER_RUNS
 from splitlab.report.style import (
     DOUBLE,
@@ -46,15 +48,31 @@ from splitlab.report.style import (
     finish,
     hollow,
     place_ticks,
-    plain,
     styled,
     styles,
     titles,
 )
 
-ENTRY = ["impurity", "n", "k", "max_count", "splitter"]
 COUNTED, SCALED = "pc_ext_counts", "pc_ext"
 PUBLISHED_SIZE, UNPRINTED_SIZE = 6.2, 5.2  # of hollow markers, in points
+
+
+def figures_of(results: Results) -> list[Plot]:
+    """All figures of an experiment.
+
+    Parameters
+    ----------
+    results : Results
+        What ``splitlab.run`` or ``load_results`` returned.
+
+    Returns
+    -------
+    list of Plot
+        Win percentages, relative excess and, where numbers were published, the comparison with them.
+    """
+    frame = results.win_percentage
+    compared = [plot for plot in (diagonal_plot(frame), pcext_plot(frame)) if plot is not None]
+    return [*win_plots(frame), *excess_plots(results.excess_histogram), *compared]
 
 
 def win_plots(frame: pd.DataFrame) -> list[Plot]:
@@ -76,8 +94,8 @@ def win_plots(frame: pd.DataFrame) -> list[Plot]:
     ValueError
         An entry is there twice.
     """
-    _refuse_repeated(frame, ENTRY)
-    return [_win_plot(part, name) for part, name in _by_max_count(frame, "win_percentage")]
+    refuse_repeated_rows(frame, ENTRY)
+    return [_win_plot(part, name) for part, name in by_max_count(frame, "win_percentage")]
 
 
 def _win_plot(frame: pd.DataFrame, name: str) -> Plot:
@@ -134,7 +152,7 @@ def pcext_plot(frame: pd.DataFrame) -> Plot | None:
         An entry of PCext is there twice.
     """
     own = frame[frame["splitter"].isin((COUNTED, SCALED))]
-    _refuse_repeated(own, ENTRY)
+    refuse_repeated_rows(own, ENTRY)
     own = own[own.groupby(ENTRY[:-1])["splitter"].transform("nunique") == 2].reset_index(drop=True)
     if own.empty:
         return None
@@ -165,52 +183,6 @@ def pcext_plot(frame: pd.DataFrame) -> Plot | None:
     return Plot("pcext", figure, own, caption)
 
 
-def time_plots(timing: pd.DataFrame) -> list[Plot]:
-    """Time per table against k and against n, both axes logarithmic.
-
-    Parameters
-    ----------
-    timing : pandas.DataFrame
-        Columns engine, impurity, n, k, max_count, splitter, microseconds, microseconds_low, microseconds_high; only
-        the rows of impurity ``all`` are drawn.
-
-    Returns
-    -------
-    list of Plot
-        For each max_count: against k, against n, or whichever of them varies.
-
-    Raises
-    ------
-    ValueError
-        An entry is there twice.
-    """
-    together = timing[timing["impurity"] == "all"]
-    _refuse_repeated(together, ["engine", *ENTRY])
-    plots = []
-    for part, suffix in _by_max_count(together, ""):
-        axes = [x for x in ("k", "n") if varies(part, x)] or ["k"]
-        plots += [_time_plot(part, x, f"time_against_{x}{suffix}") for x in axes]
-    return plots
-
-
-def _time_plot(frame: pd.DataFrame, x: str, name: str) -> Plot:
-    frame, omitted = thinned(frame, x)
-    look = styles(frame["splitter"])
-
-    def draw(axes: Axes, part: pd.DataFrame) -> None:
-        for splitter, rows in series(part):
-            line(axes, rows, x, TIME, splitter, look[splitter].of_line())
-
-    with styled():
-        figure = grid(frame, frame["engine"].astype(str).map(plain), x, TIME, draw, method_handles(frame))
-    caption = (
-        f"Time that each method takes for one random table, all impurities together, against the {MEANING[x]}, for "
-        f"each {MEANING[other(x)]}, both axes logarithmic. {timed_text(frame)} "
-        f"Bars: 95 % intervals over the repeats.{omitted}"
-    )
-    return Plot(name, figure, frame, caption)
-
-
 def excess_plots(histogram: pd.DataFrame) -> list[Plot]:
     """Distribution of the relative excess of each method, one panel per impurity.
 
@@ -229,8 +201,8 @@ def excess_plots(histogram: pd.DataFrame) -> list[Plot]:
     ValueError
         A bin of an entry is there twice.
     """
-    _refuse_repeated(histogram, [*ENTRY, "excess"])
-    return [_excess_plot(part, name) for part, name in _by_max_count(histogram, "relative_excess")]
+    refuse_repeated_rows(histogram, [*ENTRY, "excess"])
+    return [_excess_plot(part, name) for part, name in by_max_count(histogram, "relative_excess")]
 
 
 def _excess_plot(frame: pd.DataFrame, name: str) -> Plot:
@@ -384,19 +356,6 @@ def _left_out(data: pd.DataFrame) -> str:
 
 
 # ---- parts of several plots
-
-
-def _by_max_count(frame: pd.DataFrame, name: str) -> list[tuple[pd.DataFrame, str]]:
-    """The rows of each max_count, and the name of their plot."""
-    values = sorted(frame["max_count"].unique())
-    names = [name if len(values) == 1 else f"{name}_max{value}" for value in values]
-    return [(frame[frame["max_count"] == v].reset_index(drop=True), n) for v, n in zip(values, names, strict=True)]
-
-
-def _refuse_repeated(frame: pd.DataFrame, key: list[str]) -> None:
-    if (again := frame.duplicated(key)).any():
-        entry = ", ".join(f"{field} {value}" for field, value in frame.loc[again, key].iloc[0].items())
-        raise ValueError(f"there are several rows for {entry}; do not join frames of experiments that share entries")
 
 
 def _published(frame: pd.DataFrame) -> pd.Series[float]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from splitlab.engine.config import Cell, Experiment
 from splitlab.engine.store import Store
+from splitlab.kinds.random_tables.config import Cell, RandomTablesExperiment
 from splitlab.kinds.splits.summary import Summary, block_wins, cell_columns, summarise
 
 
@@ -45,9 +45,7 @@ class Results:
         Of kind optimality: the splitters against the optimum, or the best split known, see `optimality_frame`.
     """
 
-    def __init__(
-        self, experiment: Experiment, store: Store, summary: Summary, optimality: pd.DataFrame | None = None
-    ) -> None:
+    def __init__(self, experiment: Any, store: Store, summary: Summary, optimality: pd.DataFrame | None = None) -> None:
         self.experiment = experiment
         self._store = store
         self.win_percentage: pd.DataFrame = summary.win_percentage
@@ -113,7 +111,7 @@ class Results:
             if name not in experiment.splitters:
                 raise ValueError(f"splitter {name!r} is not in this experiment; it has {experiment.splitters}")
         self._check_runs_are_kept()
-        part = replace(experiment, splitters=tuple(splitters))
+        part = experiment.changed(splitters=tuple(splitters))
         return Results(part, self._store, summarise(part, self._store))
 
     def _check_runs_are_kept(self) -> None:
@@ -125,6 +123,6 @@ class Results:
         return block_wins(self.experiment, self._store)
 
 
-def _cells(experiment: Experiment) -> str:
+def _cells(experiment: RandomTablesExperiment) -> str:
     labels = [cell.label for cell, _ in experiment.cells]
     return ", ".join(labels if len(labels) <= 12 else [*labels[:11], "..."])

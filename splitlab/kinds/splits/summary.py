@@ -11,12 +11,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from splitlab.engine.config import Cell, Experiment
-from splitlab.engine.store import BlockData, Column, Store, cut
+from splitlab.engine.blocks import Block, BlockData, Column
+from splitlab.engine.store import Store
 from splitlab.kinds.random_tables import histogram
 from splitlab.kinds.random_tables.accumulator import Tally, relative_excess, tallies_of, wins
-from splitlab.kinds.random_tables.plan import Block, cell_blocks, rivals
-from splitlab.kinds.splits.paired import PAIRS, TIES, Together, pair_rows, tie_fields
+from splitlab.kinds.random_tables.config import Cell, RandomTablesExperiment
+from splitlab.kinds.random_tables.paired import PAIRS, TIES, Together, pair_rows, tie_fields
+from splitlab.kinds.random_tables.plan import BLOCK_RUNS, cell_blocks, first_run
 from splitlab.kinds.splits.sums_store import SumsStore
 from splitlab.published import Published, load
 from splitlab.statistics import quantile
@@ -48,15 +49,22 @@ def cell_columns(
 ) -> Iterator[tuple[int, NDArray[np.float64], NDArray[np.float64]]]:
     """For each block of a cell: its first run, totals (runs,) and the columns' impurities (runs, columns)."""
     for block in cell_blocks(cell, runs):
-        yield block.first, *cut(_loaded(block, store, columns), block, columns)
+        yield first_run(block), *cut(_loaded(block, store, columns), block, columns)
 
 
 def _loaded(block: Block, store: Store, columns: tuple[Column, ...]) -> BlockData:
     data = store.load(block)
     if data.missing(block, columns):
-        last = block.first + block.runs - 1
-        raise IncompleteError(f"cell {block.cell.label} lacks runs {block.first} to {last} of some splitters")
+        first = first_run(block)
+        last = first + block.size - 1
+        raise IncompleteError(f"cell {block.group.label} lacks runs {first} to {last} of some splitters")
     return data
+
+
+def cut(data: BlockData, block: Block, wanted: tuple[Column, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The block's totals (runs,) and the wanted columns side by side, (runs, len(wanted))."""
+    runs = min(block.size, BLOCK_RUNS)
+    return data.totals[:runs], np.stack([data.columns[c][:runs] for c in wanted], axis=1)
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,7 @@ class Summary:
     paired_differences: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
-def summarise(experiment: Experiment, store: Store) -> Summary:
+def summarise(experiment: RandomTablesExperiment, store: Store) -> Summary:
     """Read all blocks once, in order."""
     won: list[dict[str, Any]] = []
     excess: list[dict[str, Any]] = []
@@ -120,21 +128,21 @@ def _block_sums(
         return
     for block in cell_blocks(cell, runs):
         totals, impurities = cut(_loaded(block, store, columns), block, columns)
-        yield block, *tallies_of(impurities, totals, block.first)
+        yield block, *tallies_of(impurities, totals, first_run(block))
 
 
-def block_wins(experiment: Experiment, store: Store) -> pd.DataFrame:
+def block_wins(experiment: RandomTablesExperiment, store: Store) -> pd.DataFrame:
     """Wins in every block: integers by which another machine's run can be checked block by block.
 
-    A reference that is a splitter, the optimum, is one of the rivals.
+    A reference that is a splitter, the optimum, is one of the competitors.
     """
     rows = []
     for impurity in experiment.impurities:
         for cell, runs in experiment.cells:
-            columns = tuple((impurity, s) for s in rivals(experiment, cell))
+            columns = tuple((impurity, s) for s in experiment.competitors(cell))
             for block, tallies, _ in _block_sums(cell, runs, store, columns):
                 counts = [tally.wins for tally in tallies]
-                place = {"impurity": impurity, **cell_fields(cell), "block": block.number, "runs": block.runs}
+                place = {"impurity": impurity, **cell_fields(cell), "block": block.number, "runs": block.size}
                 rows.append({**place, **dict(zip(experiment.splitters, counts, strict=False))})
     return pd.DataFrame(rows)
 
@@ -192,7 +200,7 @@ _PAIRS = ["impurity", "n", "k", "max_count", *PAIRS]
 _EXCESS = [*_PLACE, *excess_fields(Tally())]
 
 
-def _draws(experiment: Experiment, store: Store) -> pd.DataFrame:
+def _draws(experiment: RandomTablesExperiment, store: Store) -> pd.DataFrame:
     """Per cell: candidates drawn and rejected, and how many rejections were to be expected."""
     rows = []
     for cell, runs in experiment.cells:
@@ -207,4 +215,4 @@ def _drawn(cell: Cell, runs: int, store: Store) -> Iterator[float]:
     if isinstance(store, SumsStore):
         yield from (drawn for _, drawn, _ in store.parts(cell_blocks(cell, runs)))
     else:
-        yield from (store.load(block).drawn[: block.runs].sum() for block in cell_blocks(cell, runs))
+        yield from (store.load(block).drawn[: block.size].sum() for block in cell_blocks(cell, runs))

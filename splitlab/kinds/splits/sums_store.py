@@ -20,18 +20,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splitlab.engine.config import Cell
-from splitlab.engine.folder_layout import BLOCKS, Places
-from splitlab.engine.store import COMPLETE, EMPTY, BlockData, Column, check_columns, check_header, framed, unframed
+from splitlab.engine.blocks import COMPLETE, EMPTY, Block, BlockData, Column
+from splitlab.engine.folder_layout import BLOCKS, prepare_group
+from splitlab.engine.store import check_columns, check_header, framed, unframed
 from splitlab.files import read_regular_file, write_atomically
 from splitlab.kinds.random_tables.accumulator import Tally, tallies_of
+from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.random_tables.histogram import BINS
-from splitlab.kinds.random_tables.plan import BLOCK_RUNS, Block
-from splitlab.kinds.splits.paired import Together
+from splitlab.kinds.random_tables.paired import Together
+from splitlab.kinds.random_tables.plan import BLOCK_RUNS, first_run
 from splitlab.text import ConfigError
 
 FORMAT = 1
 GROUP_BLOCKS = 100
+SUMS = "all that is kept"  # how the sums of a block are called
 GROUPS_HELD = 8  # in memory; workers are never so far apart
 COUNTS = ("runs", "wins", "failures", "first_failure", "bounded", "unbounded", "maximum_run")
 FLOATS = ("total", "squares", "maximum")
@@ -39,7 +41,7 @@ Sums = dict[str, tuple[list[Tally], Together]]  # by impurity
 
 
 @dataclass
-class Group:
+class _File:
     """Blocks of a cell that share a file: for each its numbers, float64 (m,), and the sum of their histograms."""
 
     numbers: dict[int, NDArray[np.float64]] = field(default_factory=dict)
@@ -69,11 +71,10 @@ class SumsStore:
         warn: Any = lambda text: None,
     ) -> None:
         self.folder, self.origin, self.columns, self.warn = folder, dict(origin), dict(columns), warn
-        self._places = Places(folder) if folder else None
         self.impurities = tuple(dict.fromkeys(impurity for impurity, _ in columns))
         self.splitters = tuple(dict.fromkeys(splitter for _, splitter in columns))
         self._named: set[Path] = set()
-        self._groups: OrderedDict[tuple[Cell, str], Group] = OrderedDict()
+        self._groups: OrderedDict[tuple[Cell, str], _File] = OrderedDict()
 
     def load(self, block: Block) -> BlockData:
         """Nothing, or something that lacks nothing."""
@@ -93,16 +94,20 @@ class SumsStore:
         group.numbers[block.number] = _flat(data.drawn.sum(), sums)
         counts = np.stack([tally.counts for tallies, _ in sums.values() for tally in tallies])
         group.counts = group.counts + counts if group.counts.size else counts
-        if self._places:
-            self._places.prepare(block.cell.label)
+        if self.folder is not None:
+            prepare_group(self.folder, block.group.label)
             write_atomically(self.path(block), self._encode(block, group))
 
     def _sums_of(self, block: Block, data: BlockData) -> Sums:
         found = {}
         for impurity in self.impurities:
             columns = np.stack([data.columns[impurity, s] for s in self.splitters], axis=1)
-            found[impurity] = tallies_of(columns, data.totals, block.first)
+            found[impurity] = tallies_of(columns, data.totals, first_run(block))
         return found
+
+    def compared(self, block: Block, data: BlockData) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+        """What of a block is held against numbers computed again: all of its sums."""
+        yield SUMS, self.numbers(block), self.numbers_of(block, data)
 
     def numbers(self, block: Block) -> NDArray[np.float64]:
         """What is kept of a block, its histogram apart."""
@@ -137,19 +142,19 @@ class SumsStore:
         for path in self.path(blocks[0]).parent.glob("??????-*.sums") if self.folder else ():
             number, _, runs = path.stem.partition("-")
             now = blocks.get(int(number)) if number.isdecimal() and runs.isdecimal() else None
-            if now and int(runs) < now.runs:
+            if now and int(runs) < now.size:
                 path.unlink()
 
-    def _check_no_others(self, group: Group, wanted: list[Block]) -> None:
+    def _check_no_others(self, group: _File, wanted: list[Block]) -> None:
         if not set(group.numbers) <= {block.number for block in wanted}:
-            cell, runs = wanted[0].cell, sum(block.runs for block in wanted)
+            cell, runs = wanted[0].group, sum(block.size for block in wanted)
             raise ConfigError(
                 f"{self.folder}: has sums over more than {runs} runs of {cell.label}, and (keep_runs: false) no runs "
                 "that could be left out; ask for as many as before, or more"
             )
 
-    def _group(self, block: Block) -> Group:
-        key = block.cell, _place(block)
+    def _group(self, block: Block) -> _File:
+        key = block.group, _place(block)
         if key not in self._groups:
             self._groups[key] = self._read(block)
             if self.folder is not None and len(self._groups) > GROUPS_HELD:
@@ -157,26 +162,26 @@ class SumsStore:
         self._groups.move_to_end(key)
         return self._groups[key]
 
-    def _read(self, block: Block) -> Group:
+    def _read(self, block: Block) -> _File:
         if self.folder is None:
-            return Group()
+            return _File()
         path = self.path(block)
         try:
             return self._decode(block, read_regular_file(path))
         except FileNotFoundError:
-            return Group()
+            return _File()
         except (ValueError, KeyError, TypeError, IndexError) as error:
             if path not in self._named:
                 self.warn(f"{path}: not usable ({error}); it counts as missing")
             self._named.add(path)
-            return Group()
+            return _File()
 
     def _header(self, block: Block) -> dict[str, Any]:
-        cell = [block.cell.n, block.cell.k, block.cell.max_count]
+        cell = list(block.group.sizes)
         columns = [[*column, mark] for column, mark in self.columns.items()]
         return {"sums": FORMAT, **self.origin, "cell": cell, "columns": columns}
 
-    def _encode(self, block: Block, group: Group) -> bytes:
+    def _encode(self, block: Block, group: _File) -> bytes:
         blocks = sorted(group.numbers)
         bins = [np.flatnonzero(counts) for counts in group.counts]
         header = {**self._header(block), "blocks": blocks, "bins": [b.size for b in bins]}
@@ -185,7 +190,7 @@ class SumsStore:
         pairs = np.concatenate([x for pair in taken for x in pair]).astype("<i8")
         return framed(header, numbers.tobytes() + pairs.tobytes())
 
-    def _decode(self, block: Block, content: bytes) -> Group:
+    def _decode(self, block: Block, content: bytes) -> _File:
         header, body = unframed(content)
         check_columns(header["columns"], (str,))
         for impurity, splitter, mark in header["columns"]:
@@ -199,7 +204,7 @@ class SumsStore:
             raise ValueError("it holds blocks that do not belong into a file of that name")
         length = _length(len(self.impurities), len(self.splitters))
         numbers = np.frombuffer(body, "<f8", len(blocks) * length).astype(np.float64).reshape(-1, length)
-        self._check(numbers, block.runs)
+        self._check(numbers, block.size)
         pairs = np.frombuffer(body, "<i8", offset=numbers.nbytes).astype(np.int64)
         counts = np.zeros((len(self.columns), 2 * BINS + 1), np.int64)
         at = 0
@@ -209,7 +214,7 @@ class SumsStore:
                 raise ValueError("its histograms have negative numbers")
             row[bins] = found
             at += 2 * size
-        return Group(dict(zip(blocks, numbers, strict=True)), counts)
+        return _File(dict(zip(blocks, numbers, strict=True)), counts)
 
     def _check(self, numbers: NDArray[np.float64], runs: int) -> None:
         """ValueError where the sums of a file's blocks, (blocks, m), cannot be such of ``runs`` tables each."""
@@ -228,8 +233,8 @@ class SumsStore:
 
 def _place(block: Block) -> str:
     """The file of a block, within the results folder."""
-    name = f"{block.number // GROUP_BLOCKS:06d}" if block.runs == BLOCK_RUNS else f"{block.number:06d}-{block.runs}"
-    return f"{BLOCKS}/{block.cell.label}/{name}.sums"
+    name = f"{block.number // GROUP_BLOCKS:06d}" if block.size == BLOCK_RUNS else f"{block.number:06d}-{block.size}"
+    return f"{BLOCKS}/{block.group.label}/{name}.sums"
 
 
 def kept_bytes(impurities: int, splitters: int) -> int:

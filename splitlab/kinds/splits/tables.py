@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from splitlab.engine.config import Experiment
-from splitlab.files import write_atomically
-from splitlab.kinds.splits.compare import Verdict
-from splitlab.report.layout import NONE, Entry, Table, round_half_up, write_frame
+from splitlab.kinds.random_tables.config import RandomTablesExperiment
+from splitlab.kinds.splits.results import Results
+from splitlab.report.layout import NONE, Entry, Table, round_half_up
 from splitlab.splitters import get
-from splitlab.study import Results
 
 IMPURITY_TITLES = {"gini": "Gini", "entropy": "Entropy"}
 
@@ -36,7 +33,7 @@ def win_tables(results: Results) -> list[Table]:
         part = frame[frame["impurity"] == impurity]
         title = f"Percentage of tables won, {impurity_title(impurity)} ({_size(experiment)})"
         printed = part["published"] != ""
-        if experiment.draws == "authors" and printed.any() and not printed.all():
+        if getattr(experiment, "draws", "") == "authors" and printed.any() and not printed.all():
             unprinted = f"{title}: cells that the authors ran and the paper does not print"
             tables += [_win_table(title, part[printed], experiment), _win_table(unprinted, part[~printed], experiment)]
         else:
@@ -44,7 +41,7 @@ def win_tables(results: Results) -> list[Table]:
     return tables
 
 
-def _win_table(title: str, part: pd.DataFrame, experiment: Experiment) -> Table:
+def _win_table(title: str, part: pd.DataFrame, experiment: RandomTablesExperiment) -> Table:
     """Some cells of one impurity."""
     printed = bool((part["published"] != "").any())
     rows = [
@@ -174,37 +171,20 @@ def _number(value: float) -> str:
     return NONE if math.isnan(value) else f"{value:.4f}"
 
 
-def _cell_heads(experiment: Experiment) -> list[str]:
+def _cell_heads(experiment: RandomTablesExperiment) -> list[str]:
     return ["n", "k", "max_count"] if _several_maxima(experiment) else ["n", "k"]
 
 
-def _cell_entries(experiment: Experiment, cell: Sequence[Any]) -> list[Entry]:
+def _cell_entries(experiment: RandomTablesExperiment, cell: Sequence[Any]) -> list[Entry]:
     return [Entry(str(part)) for part in (cell if _several_maxima(experiment) else cell[:2])]
 
 
-def _several_maxima(experiment: Experiment) -> bool:
+def _several_maxima(experiment: RandomTablesExperiment) -> bool:
     return len({cell.max_count for cell, _ in experiment.cells}) > 1
 
 
-def _size(experiment: Experiment) -> str:
+def _size(experiment: RandomTablesExperiment) -> str:
     runs = sorted({runs for _, runs in experiment.cells})
     number = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
     text = f"{number} tables per configuration"
     return text if _several_maxima(experiment) else f"{text}, entries 0 to {experiment.cells[0][0].max_count}"
-
-
-def text_of(results: Results, verdict: Verdict, notes: tuple[str, ...] = ()) -> str:
-    """The win tables, how far methods are apart, further notes and the verdict, for the terminal."""
-    tables = [*win_tables(results), *failure_tables(results), *paired_tables(results)]
-    return "\n".join([*(t.as_text() for t in tables), *(f"{note}\n" for note in notes), verdict.text])
-
-
-def write_tables(results: Results, folder: Path, verdict: Verdict, notes: tuple[str, ...] = ()) -> None:
-    """Write all tables of an experiment into its results folder; ``notes`` go under the win tables."""
-    below = (*notes, verdict.text)
-    write_atomically(folder / "verdict.txt", verdict.text + "\n")
-    write_frame(
-        folder, "win_percentage", results.win_percentage, [*win_tables(results), *failure_tables(results)], below
-    )
-    write_frame(folder, "relative_excess", results.relative_excess, excess_tables(results))
-    write_frame(folder, "paired_differences", results.paired_differences, paired_tables(results))

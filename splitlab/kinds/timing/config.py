@@ -1,26 +1,22 @@
-"""`kind: timing` as written in a config, and the checked experiment that it becomes."""
+"""The config of kind timing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
-
-from splitlab.engine.config import CommonConfig, Experiment, one_or_more, refuse_repeats, whole
-from splitlab.engine.yaml_source import Source, as_yaml
+from splitlab.engine.config import one_or_more, refuse_repeats, whole
+from splitlab.engine.yaml_source import Source
+from splitlab.kinds.random_tables.config import RandomTablesExperiment
 from splitlab.published import RATIO_TABLE
 from splitlab.text import did_you_mean
 
 Engine = Literal["compiled", "python"]
 ENGINES: tuple[Engine, ...] = ("compiled", "python")
-PAPER_BASELINE = "lca"  # the splitter that they are relative to
+PAPER_BASELINE = "lca"  # the splitter that the paper's times are relative to
 
 
-@dataclass(frozen=True)
-class TimingExperiment(Experiment):
-    """A checked experiment of kind timing.
+class TimingExperiment(RandomTablesExperiment):
+    """How long splitters take, relative to one of them.
 
     Its ``cells`` hold the tables per cell for the compiled engine, and its tables are those that kind splits draws.
 
@@ -36,42 +32,18 @@ class TimingExperiment(Experiment):
         The splitter whose time is 1 in ratios.
     """
 
-    engines: tuple[Engine, ...] = ENGINES
-    repeats: int = 5
-    python_runs: int = 20
-    baseline: str = PAPER_BASELINE
-
-    def _own_yaml(self) -> str:
-        return (
-            f"engines: [{', '.join(self.engines)}]\nrepeats: {self.repeats}\n"
-            f"python_runs: {self.python_runs}\nbaseline: {as_yaml(self.baseline)}\n"
-        )
-
-
-class TimingConfig(CommonConfig):
-    """`kind: timing` as written: how long splitters take, relative to one of them."""
-
     kind: Literal["timing"]
-    engines: Annotated[list[Engine], *one_or_more] = Field(default_factory=lambda: list(ENGINES))
+    engines: Annotated[tuple[Engine, ...], *one_or_more] = ENGINES
     repeats: Annotated[int, whole(2, 100)] = 5
     python_runs: Annotated[int, whole(2, 10_000)] = 20
     baseline: str = PAPER_BASELINE
 
-    def resolve(self, source: Source, path: Path | None) -> TimingExperiment:
-        """The experiment; its baseline is one of its splitters."""
-        common = self.common(source, path)
+    def resolved(self, source: Source) -> Self:
+        """The experiment with its grid multiplied out; its baseline is one of its splitters."""
+        experiment = super().resolved(source)
         refuse_repeats("engines", self.engines, source)
         self._check_baseline(source)
-        return TimingExperiment(
-            kind=self.kind,
-            seed=self.seed,
-            draws="independent",
-            engines=tuple(self.engines),
-            repeats=self.repeats,
-            python_runs=self.python_runs,
-            baseline=self.baseline,
-            **common,
-        )
+        return experiment
 
     def _check_baseline(self, source: Source) -> None:
         if self.baseline not in self.splitters:

@@ -33,14 +33,17 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from splitlab.engine.config import Cell
-from splitlab.engine.runner import Progress, Task, Work, compile_kernels, draw
+from splitlab.engine.blocks import Task, Work
+from splitlab.engine.runner import Progress
 from splitlab.impurity import code
-from splitlab.kinds.random_tables.plan import Item, cell_blocks, most_examples, run_seconds, splitter_seconds
+from splitlab.kinds.random_tables.config import Cell
+from splitlab.kinds.random_tables.plan import cell_blocks, draw_seconds, most_examples, splitter_seconds
+from splitlab.kinds.random_tables.work import draw
 from splitlab.kinds.timing.config import Engine, TimingExperiment
 from splitlab.plugins import contained, is_plugin, load
 from splitlab.published import load_ratios
 from splitlab.splitters import get, reference, refuse_hopeless, split_batch
+from splitlab.splitters.precompile import compile_all
 from splitlab.splitters.registry import LONGEST_TABLE
 from splitlab.text import ConfigError, duration
 
@@ -187,7 +190,7 @@ def _affordable(engine: Engine, tables: int, seconds: float) -> int:
 
 def _work(experiment: TimingExperiment, engine: Engine, cell: Cell, tables: int) -> Work:
     """All repeats of one cell and engine, for progress and refusal; calibrating takes as long as one more repeat."""
-    impurities, seconds = len(experiment.impurities), tables * run_seconds(cell, ())
+    impurities, seconds = len(experiment.impurities), tables * draw_seconds(cell)
     for splitter in experiment.splitters:
         one = _seconds(engine, splitter, cell)
         once = max(BATCH_SECONDS, one * _affordable(engine, tables, one * impurities))
@@ -206,7 +209,7 @@ def compile_seconds(experiment: TimingExperiment) -> float:
     if "compiled" not in experiment.engines:
         return 0.0
     began = perf_counter()
-    compile_kernels(experiment)
+    compile_all(experiment.splitters)
     return perf_counter() - began
 
 
@@ -228,7 +231,7 @@ def _time_cell(experiment: TimingExperiment, engine: Engine, cell: Cell, tables:
 
 def draw_tables(seed: int, cell: Cell, count: int) -> Tables:
     """The first tables of a cell, the same as in kind splits."""
-    tasks = (Task(Item(block, 0, block.runs), (), seed) for block in cell_blocks(cell, count))
+    tasks = (Task(block, (), 0, block.size, seed) for block in cell_blocks(cell, count))
     return np.concatenate([draw(task).tables for task in tasks])
 
 

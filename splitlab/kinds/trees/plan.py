@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from splitlab.engine.blocks import Column, Work
+from splitlab.engine.planning import COLUMN_BYTES, HEADER_BYTES, PlanRequest
 from splitlab.engine.progress import shown
-from splitlab.engine.runner import Work
-from splitlab.engine.store import Column
-from splitlab.kinds.random_tables.precision import COLUMN_BYTES, HEADER_BYTES
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.work import (
     NUMBERS,
@@ -31,6 +30,8 @@ from splitlab.kinds.trees.work import (
     trial_seconds,
     work_of,
 )
+from splitlab.report.layout import Entry, Table, size
+from splitlab.text import ConfigError, duration
 
 
 @dataclass(frozen=True)
@@ -100,3 +101,30 @@ def _measured(part: Part, experiment: TreesExperiment) -> float:
 def _bytes(experiment: TreesExperiment, columns: Sequence[object]) -> int:
     numbers = 8 * (2 + len(columns)) * experiment.folds * len(NUMBERS)
     return experiment.trials * (numbers + HEADER_BYTES + COLUMN_BYTES * len(columns))
+
+
+def table_text(sets: Sequence[SetPlan], config: str, folder: Path, jobs: int) -> str:
+    """A row per data set, the sum, and the command that does what is left."""
+    heads = ["data set", "trials", "methods", "stored", "left", "core time", "disk"]
+    rows = []
+    for s in sets:
+        numbers = (s.trials, s.methods, s.trials * s.methods - s.left, s.left)
+        rows.append([s.name, *(f"{number:,}" for number in numbers), duration(s.seconds), size(s.bytes)])
+    note = "Stored, left: cross-validations, trials times methods. Times are of one of each method here, on one core."
+    title = f"Cross-validated trees in {folder}"
+    table = Table(title, heads, [[Entry(text) for text in row] for row in rows], 1, [note]).as_text()
+    left, seconds, whole = sum(s.left for s in sets), sum(s.seconds for s in sets), sum(s.bytes for s in sets)
+    if not left:
+        return f"{table}\nEverything is stored; {size(whole)}."
+    total = f"{left:,} are left, {duration(seconds / jobs)} or less with --jobs {jobs}; {size(whole)} altogether."
+    return f"{table}\n{total}\n`splitlab run {config}` makes them."
+
+
+def plan_text(experiment: TreesExperiment, request: PlanRequest) -> str:
+    """What ``splitlab plan`` says of an experiment of kind trees."""
+    for option, value in (("--half-width", request.half_width), ("--pilot", request.pilot)):
+        if value is not None:
+            raise ConfigError(f"{option}: does not go with kind trees, whose config says how many trials there are")
+    folder = request.session.out or Path("results") / experiment.name
+    sets = plan_trees(experiment, folder, request.session.say)
+    return table_text(sets, request.config, folder, request.session.workers)

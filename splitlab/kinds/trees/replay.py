@@ -9,14 +9,13 @@ program made of every attribute.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from splitlab._jit import Floats, Ints
-from splitlab.engine.folder import stored_experiment
-from splitlab.engine.store import Column
+from splitlab.engine.blocks import Column
+from splitlab.engine.config import Experiment
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.datasets import Data
 from splitlab.kinds.trees.work import Loaded, growth_of, loaded
@@ -25,9 +24,8 @@ from splitlab.trees.growing import Examples, grow
 from splitlab.trees.tree import Tree
 
 
-def replay_tree(folder: Path, dataset: str, column: Column, trial: int, fold: int) -> str:
-    """The comparison as text; ValueError where the experiment has no such tree."""
-    experiment = stored_experiment(folder)
+def replay_tree(experiment: Experiment, folder: Path, dataset: str, column: Column, trial: int, fold: int) -> str:
+    """The comparison as text; ValueError where the experiment that ``folder`` holds has no such tree."""
     if not isinstance(experiment, TreesExperiment):
         raise ValueError(f"{folder}: is of kind {experiment.kind} and has no trees; name a folder of kind trees")
     for what, given, known in (
@@ -49,7 +47,7 @@ def compared(one: Loaded, experiment: TreesExperiment, column: Column, trial: in
     examples = Examples(np.asfortranarray(data.x[train]), data.nominal, data.y[train], data.k)
     trees = {}
     for arithmetic in ("published", "tolerant"):
-        how = growth_of(replace(experiment, arithmetic=arithmetic), column)
+        how = growth_of(experiment.changed(arithmetic=arithmetic), column)
         trees[arithmetic] = grow(examples, how)
     lines = [f"{one.cell.name}, {column[0]}, {column[1]}, trial {trial}, fold {fold}"]
     for arithmetic, tree in trees.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,10 @@ import joblib
 import numpy as np
 
 from splitlab._jit import Floats, Ints
+from splitlab.engine.blocks import Block, BlockData, Column, Work
 from splitlab.engine.folder_layout import BLOCKS
-from splitlab.engine.runner import Progress, Work
-from splitlab.engine.store import BlockData, Column, FolderStore, Store
-from splitlab.kinds.random_tables.plan import Block, columns_of
+from splitlab.engine.runner import Progress
+from splitlab.engine.store import FolderStore, Store
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.datasets import Data, catalogue, chosen_sets, content, found, load
 from splitlab.published.program import arithmetic
@@ -48,6 +49,11 @@ class DataCell:
     max_count: int
     label: str
 
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Rows, classes and columns, for the headers of files."""
+        return self.n, self.k, self.max_count
+
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
@@ -58,7 +64,7 @@ class Loaded:
 
     def block(self, trial: int, n_folds: int) -> Block:
         """Where a trial is kept."""
-        return Block(self.cell, trial, n_folds * len(NUMBERS))  # type: ignore[arg-type]
+        return Block(self.cell, trial, n_folds * len(NUMBERS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +119,7 @@ def tree_store(folder: Path, experiment: TreesExperiment, warn: object) -> TreeS
     """The blocks of a folder as far as they fit the experiment and the present code."""
     marks = {}
     grower = source_hash(grow, folds, load)[:16]
-    for impurity, splitter in columns_of(experiment):
+    for impurity, splitter in itertools.product(experiment.impurities, experiment.splitters):
         if experiment.arithmetic == "published":
             code = source_hash(arithmetic.grouping, *arithmetic.splitter(splitter).modules())
         else:

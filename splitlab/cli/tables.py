@@ -1,0 +1,160 @@
+"""The commands about tables, splitters and impurities. Each imports what it needs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from splitlab.cli.options import DIFFERS, DONE, Commands, add_no_plugins, numbers, say, whole
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the commands of this module."""
+    _add_split(commands)
+    _add_adversary(commands)
+    listing = commands.add_parser("list", help="show all splitters and impurities")
+    listing.add_argument("--impurity", metavar="NAME", help="examine an impurity of your own, package.module:function")
+    add_no_plugins(listing)
+    listing.set_defaults(command=list_command)
+    check = commands.add_parser("check", help="try what every splitter has to keep to on one of your own; 1 if broken")
+    check.add_argument("splitter", metavar="package.module:function")
+    check.add_argument("--ratio", type=float, help="the most times the optimum that it claims to reach")
+    check.add_argument("--seed", type=whole, default=0, help="of the random tables (default: 0)")
+    add_no_plugins(check)
+    check.set_defaults(command=check_command)
+    examples = commands.add_parser("examples", help="show worked examples of splits and trees, step by step")
+    examples.set_defaults(command=examples_command)
+
+
+def _add_split(commands: Commands) -> None:
+    split = commands.add_parser("split", help="split a contingency table of your own")
+    split.add_argument("file", type=Path, metavar="FILE.csv", help="one row per value, one column per class")
+    split.add_argument("--splitter", default="hcc", help="its name, or package.module:function (default: hcc)")
+    split.add_argument("--impurity", default="gini", help="its name, or package.module:function (default: gini)")
+    direction = "for --splitter direction: one number per class (--direction=-1,0,2 where it begins with a minus)"
+    split.add_argument("--direction", type=numbers, metavar="1,0,0.5", help=direction)
+    split.add_argument("--collapsed", action="store_true", help="choose the prefix by the table collapsed along it")
+    add_no_plugins(split)
+    split.set_defaults(command=split_command)
+
+
+def split_command(args: argparse.Namespace) -> int:
+    """Split a table from a file."""
+    from splitlab.api import split
+    from splitlab.splitters import get
+    from splitlab.tables.csv_file import read_table
+    from splitlab.text import escape
+
+    table = read_table(args.file)
+    _import_named({"splitters": args.splitter, "impurities": args.impurity}, not args.no_plugins)
+    try:
+        found = split(table.counts, args.impurity, args.splitter, args.direction, args.collapsed)
+    except ValueError as error:
+        raise ValueError(f"{args.file}: {error}") from None
+    labels = [escape(label) for label in table.values or (f"row {v}" for v in range(len(table.counts)))]
+    print(f"{escape(str(args.file))}: {table.recognised}")
+    print(f"{get(args.splitter).title}, {args.impurity}: impurity {found.impurity:.10g}, gain {found.gain:.10g}")
+    for side, chosen in (("left", found.left), ("right", ~found.left)):
+        print(f"{side}: {', '.join(label for label, here in zip(labels, chosen, strict=True) if here)}")
+    return DONE
+
+
+def _add_adversary(commands: Commands) -> None:
+    adversary = commands.add_parser("adversary", help="search for tables on which a splitter is far from the optimum")
+    adversary.add_argument("--splitter", required=True)
+    adversary.add_argument("--impurity", required=True)
+    adversary.add_argument("--n", type=whole, required=True, help="values, at most")
+    adversary.add_argument("--k", type=whole, required=True, help="classes, at most")
+    limit = adversary.add_mutually_exclusive_group()
+    limit.add_argument("--seconds", type=whole, metavar="T", help="how long (default: 20)")
+    limit.add_argument("--steps", type=whole, metavar="N", help="how far, instead: a repetition finds the same")
+    adversary.add_argument("--seed", type=whole, default=0, metavar="S")
+    adversary.add_argument("--max-count", type=whole, default=10_000, metavar="M", help="largest entry (10000)")
+    out = Path("results") / "adversary"
+    adversary.add_argument("--out", type=Path, default=out, metavar="DIR", help=f"for worst.jsonl (default: {out})")
+    add_no_plugins(adversary)
+    adversary.set_defaults(command=adversary_command)
+
+
+def adversary_command(args: argparse.Namespace) -> int:
+    """Search for a bad table, print it and keep it."""
+    from splitlab.adversary import record, worst_known
+    from splitlab.adversary.hunt import command, hunt
+    from splitlab.adversary.search import check_limits, posed
+    from splitlab.adversary.text import text_of
+
+    _import_named({"splitters": args.splitter, "impurities": args.impurity}, not args.no_plugins)
+    problem = posed(args.splitter, args.impurity, args.n, args.k, args.max_count)
+    seconds = 20 if args.seconds is None and args.steps is None else args.seconds
+    check_limits(seconds, args.steps, args.seed)
+    record.check(args.out)
+    ended = hunt(problem, seconds, args.steps, args.seed, say=sys.stderr)
+    record.add(args.out, ended.found, {"seed": args.seed, "command": command(problem, ended.steps, args.seed)})
+    print(text_of(ended.found, worst_known().get((args.splitter, args.impurity))), flush=True)
+    if ended.interrupted:
+        raise KeyboardInterrupt(f"the best so far is kept in {args.out / record.FILE}")
+    return DONE
+
+
+def list_command(args: argparse.Namespace) -> int:
+    """Show what there is."""
+    from splitlab.impurity import NAMES
+    from splitlab.splitters import splitters
+
+    if args.impurity:
+        return _examine(args.impurity, not args.no_plugins)
+    for entry in splitters():
+        print(f"{entry.name:16}  {entry.title:18}  guarantee: {entry.guarantee}")
+        print(f"{'':16}  {'':18}  cost: {entry.cost}; source: {entry.source}")
+    print(f"\nimpurities: {', '.join(NAMES)}, and your own as package.module:function")
+    return DONE
+
+
+def _examine(name: str, allowed: bool) -> int:
+    """Say which guarantees hold for an impurity of the user's own."""
+    from splitlab.custom_impurity import examine, guarantees
+
+    _import_named({"impurities": name}, allowed)
+    found = examine(name)
+    for label, rule, problem in (
+        ("P1", "f(0) = f(1) = 0", found.p1),
+        ("P2", "strictly concave", found.p2),
+        ("P3", "f(p) <= (p / q) f(q) + q f(p / q)", found.p3),
+    ):
+        print(f"({label}) {rule}: {f'fails: {problem}' if problem else 'holds wherever it was tried'}")
+    for line in guarantees(name):
+        print(line)
+    return DONE
+
+
+def check_command(args: argparse.Namespace) -> int:
+    """Try a splitter's contract."""
+    from splitlab.contract import check
+
+    _import_named({"splitters": args.splitter}, not args.no_plugins)
+    findings = check(args.splitter, args.ratio, args.seed)
+    for finding in findings:
+        print(f"{'broken' if finding.problem else 'holds '}  {finding.rule}")
+        if note := finding.problem or finding.seen:
+            print(f"        {' '.join(note.splitlines())}")
+    broken = sum(bool(finding.problem) for finding in findings)
+    print(f"{args.splitter}: {f'{broken} of {len(findings)} rules broken' if broken else 'every rule holds'}")
+    return DIFFERS if broken else DONE
+
+
+def examples_command(args: argparse.Namespace) -> int:
+    """Show the worked examples."""
+    from splitlab.trees.examples import page
+
+    print(page())
+    return DONE
+
+
+def _import_named(names: dict[str, str], allowed: bool = True) -> None:
+    """Import the functions among these splitters and impurities, from the current folder too, and say from where."""
+    from splitlab.engine.names import Plugins, plugin_problems
+
+    plugins = Plugins(allowed=allowed, announce=say, folders=(Path(),))
+    for (_, name), problem in plugin_problems({field: (name,) for field, name in names.items()}, plugins):
+        raise ValueError(f"{name}: {problem}")
