@@ -66,9 +66,9 @@ class Kind(ABC, Generic[E, R]):
     def columns(self, block: Block) -> tuple[Column, ...]:
         """What a block holds for every run."""
 
-    @staticmethod
+    @classmethod
     @abstractmethod
-    def compute(task: Task) -> BlockData:
+    def compute(cls, task: Task) -> BlockData:
         """Compute a task; in a thread, another process, or on a cluster: the task is all that counts."""
 
     def tasks(self, block: Block, lacking: tuple[Column, ...]) -> list[Task]:
@@ -274,6 +274,13 @@ class Kind(ABC, Generic[E, R]):
         blocks: list[page.Block] = [*tables, *notes, *map(page.picture_of, plots)]
         blocks.append(page.Source("Config", self.experiment.to_yaml()))
         return page.Section(title, (*blocks, page.facts_of_manifest(manifest)))
+
+    def loaded(self, store: Any, block: Block) -> BlockData:
+        """A stored block; ConfigError where some of its columns are not there."""
+        data: BlockData = store.load(block)
+        if data.missing(block, self.columns(block)):
+            raise ConfigError(f"{self.block_label(block)} is not there (yet); `splitlab run` computes it")
+        return data
 
     # What else can be asked
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splitlab.engine.blocks import BlockData, Column, Task
+from splitlab.engine.blocks import Column
 from splitlab.engine.planning import PlanRequest
 from splitlab.engine.session import Session
 from splitlab.files import write_atomically
@@ -21,7 +21,7 @@ from splitlab.kinds.optimality.results import optimality_frame
 from splitlab.kinds.optimality.tables import optimality_tables, percent_tables, verdict
 from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.random_tables.kind import RandomTables
-from splitlab.kinds.random_tables.work import computed, impurities_of, timing_provenance
+from splitlab.kinds.random_tables.work import impurities_of, timing_provenance
 from splitlab.kinds.splits.kind import incomplete
 from splitlab.kinds.splits.precision import plan_text
 from splitlab.kinds.splits.results import Results
@@ -32,13 +32,6 @@ from splitlab.report.style import Plot
 from splitlab.sources import source_hash
 
 
-def values_of(tables: NDArray[np.int64], column: Column, failures: dict[int, str] | None = None) -> NDArray[np.float64]:
-    """Impurities of a splitter's splits of tables (b, n, k), or lower bounds on all splits'; shape (b,)."""
-    if column[1] == LOWER_BOUND:
-        return lower_bound.bounds_of(tables, column[0])
-    return impurities_of(tables, column, failures)
-
-
 class Optimality(RandomTables[OptimalityExperiment, Results]):
     """The splitters against the optimum, or where it is out of reach against the best split known and a bound."""
 
@@ -46,15 +39,13 @@ class Optimality(RandomTables[OptimalityExperiment, Results]):
     SUMMARY = "optimality.csv"
 
     @staticmethod
-    def compute(task: Task) -> BlockData:
-        """Draw the tables, run the splitters and the reference."""
-        return computed(task, values_of)
-
     def values(
-        self, tables: NDArray[np.int64], column: Column, failures: dict[int, str] | None = None
+        tables: NDArray[np.int64], column: Column, failures: dict[int, str] | None = None
     ) -> NDArray[np.float64]:
-        """The numbers of a column for tables (b, n, k), one for each."""
-        return values_of(tables, column, failures)
+        """Impurities of a splitter's splits of tables (b, n, k), or lower bounds on all splits'; shape (b,)."""
+        if column[1] == LOWER_BOUND:
+            return lower_bound.bounds_of(tables, column[0])
+        return impurities_of(tables, column, failures)
 
     def column_seconds(self, cell: Cell, column: Column) -> float:
         """Rough core seconds of a splitter, or of the bounds, for one table."""

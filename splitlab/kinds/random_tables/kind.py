@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from splitlab import plugins
@@ -37,8 +38,9 @@ from splitlab.kinds.random_tables.work import (
 )
 from splitlab.published import Published, load, located, table_names
 from splitlab.sources import source_hash
-from splitlab.splitters import fingerprint, get
+from splitlab.splitters import fingerprint, get, known
 from splitlab.splitters.precompile import compile_all, uncompiled
+from splitlab.splitters.registry import POLISHED
 from splitlab.text import ConfigError
 
 SAMPLER = "splitlab.tables.sampling"
@@ -60,15 +62,16 @@ class RandomTables(Kind[T, R]):
         """Impurities times splitters, and what these are held against."""
         return self.experiment.columns(block.group)
 
-    @staticmethod
-    def compute(task: Task) -> BlockData:
-        """Draw the tables, run the splitters, score their splits."""
-        return computed(task)
+    @classmethod
+    def compute(cls, task: Task) -> BlockData:
+        """Draw the tables of a task and give the `values` of its columns."""
+        return computed(task, cls.values)
 
+    @staticmethod
     def values(
-        self, tables: NDArray[np.int64], column: Column, failures: dict[int, str] | None = None
+        tables: NDArray[np.int64], column: Column, failures: dict[int, str] | None = None
     ) -> NDArray[np.float64]:
-        """The numbers of a column for tables (b, n, k), one for each."""
+        """The numbers of a column for tables (b, n, k), one for each: impurities of a splitter's splits."""
         return impurities_of(tables, column, failures)
 
     def tasks(self, block: Block, lacking: tuple[Column, ...]) -> list[Task]:
@@ -119,7 +122,9 @@ class RandomTables(Kind[T, R]):
         return None  # a function that is not to be had any more
 
     def splitter_fingerprint(self, splitter: str, imported: bool) -> str | None:
-        """Hash of the code of a splitter; None for a user-defined one that is not imported."""
+        """Hash of the code of a splitter, or of the kind's own column; None for a function that is not imported."""
+        if not plugins.is_plugin(splitter.removesuffix(POLISHED)) and not known(splitter):
+            return super().fingerprint(("", splitter), imported)
         return fingerprint(get(splitter)) if imported or not get(splitter).custom else None
 
     def all_columns(self) -> tuple[Column, ...]:
@@ -203,11 +208,12 @@ class RandomTables(Kind[T, R]):
     def manifest(self, results: R) -> dict[str, Any]:
         """Name, seed, draws, user-defined functions, and how many tables were drawn for each cell."""
         functions = user_code(self.experiment.impurities, self.experiment.splitters)
+        draws: pd.DataFrame | None = getattr(results, "draws", None)
         return {
             "name": self.experiment.name,
             **self.draws(),
             **({"functions": functions} if functions else {}),
-            "cells": results.draws.to_dict(orient="records"),  # type: ignore[attr-defined]
+            **({} if draws is None else {"cells": draws.to_dict(orient="records")}),
         }
 
     def replay(self, place: Path, n: int, k: int, max_count: int | None, run: int, plugins: Plugins) -> str:

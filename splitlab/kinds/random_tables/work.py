@@ -17,7 +17,7 @@ from splitlab.kinds.random_tables.plan import BLOCK_RUNS, first_run
 from splitlab.published import stream
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.custom import SplitterError
-from splitlab.splitters.registry import code_hash
+from splitlab.splitters.registry import POLISHED, code_hash
 from splitlab.tables.sampling import Draw, block_generator, concatenated, independent_parts
 
 # From tables (b, n, k), a column, and a dictionary for failures, or None, to a number for each table.
@@ -107,7 +107,7 @@ def all_splitters(experiment: RandomTablesExperiment) -> tuple[str, ...]:
 
 def is_custom(splitter: str) -> bool:
     """Whether a column's splitter is a user-defined function, which holds the GIL."""
-    return plugins.is_plugin(splitter.removesuffix("+hd")) and get(splitter).custom
+    return plugins.is_plugin(splitter.removesuffix(POLISHED)) and get(splitter).custom
 
 
 def user_code(impurities: Iterable[str], splitters: Iterable[str]) -> dict[str, str]:

@@ -68,8 +68,8 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         """The pairs of impurity and splitter that are run on a data set."""
         return self._columns[block.group]
 
-    @staticmethod
-    def compute(task: Task) -> BlockData:
+    @classmethod
+    def compute(cls, task: Task) -> BlockData:
         """Trees are not grown block by block; see `compute_missing`."""
         raise NotImplementedError("trees are grown in parts of several trials")
 
