@@ -21,8 +21,7 @@ from splitlab.adversary.search import search
 from splitlab.adversary.text import number
 from splitlab.cli import DONE, Parser, guarded, whole
 from splitlab.engine.progress import tell
-from splitlab.kinds.splits.tables import IMPURITY_TITLES
-from splitlab.report.layout import NONE, Entry, Table, write_frame
+from splitlab.report.layout import IMPURITY_TITLES, NONE, Entry, Table, write_frame
 from splitlab.splitters import get
 
 HEADING = "Worst cases: how far each splitter's impurity can be from the optimum"

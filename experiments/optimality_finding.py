@@ -10,9 +10,8 @@ from math import hypot
 from experiments.artefact import REFERENCE
 from splitlab.kinds.optimality.config import EXACT
 from splitlab.kinds.optimality.results import OPTIMUM
-from splitlab.kinds.splits.tables import IMPURITY_TITLES
 from splitlab.published import PAPER_COMPETITORS
-from splitlab.report.layout import NONE, round_half_up
+from splitlab.report.layout import IMPURITY_TITLES, NONE, round_half_up
 from splitlab.splitters import get
 
 SHOWN = ((12, 3), (12, 9), (25, 5), (50, 3), (50, 9))

@@ -22,10 +22,10 @@ from splitlab.kinds.splits.compare import entries as printed_entries
 from splitlab.kinds.splits.compare import judge
 from splitlab.kinds.splits.extremes import maxima_frame, maxima_table, pooled_excess
 from splitlab.kinds.splits.results import Results
-from splitlab.kinds.splits.tables import impurity_title, win_tables
+from splitlab.kinds.splits.tables import win_tables
 from splitlab.published import load
 from splitlab.published.stream import RUNS
-from splitlab.report.layout import Entry, Table, Verdict, write_frame
+from splitlab.report.layout import Entry, Table, Verdict, impurity_title, write_frame
 from splitlab.splitters import get
 from splitlab.study import run, write_tables
 

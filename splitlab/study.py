@@ -99,7 +99,7 @@ def run(
     runs : int, optional
         Replaces the number of runs of every cell.
     jobs : int, optional
-        Worker threads; all processors by default. The results do not depend on it. Kind timing uses one.
+        Worker threads; all processors by default. The results do not depend on it. Times are measured in one.
     out : path, optional
         Results folder to start or continue; None keeps everything in memory.
     overrides : sequence of str
@@ -114,7 +114,7 @@ def run(
     Returns
     -------
     Results
-        The numbers; other kinds than splits have classes of their own.
+        The numbers of the experiment; kinds may have classes of their own, see their docstrings.
 
     Raises
     ------

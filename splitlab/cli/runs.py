@@ -156,7 +156,7 @@ def _blocks(number: int) -> str:
 
 def _add_plan(commands: Commands) -> None:
     plan = commands.add_parser("plan", help="how many runs a precision takes, how long, and how much disk")
-    plan.epilog = "Of kind trees it says how much is stored, how long the rest takes, and how much disk."
+    plan.epilog = "Without percentages to plan it says how much is stored, how long the rest takes, and how much disk."
     plan.add_argument("config", metavar="CONFIG", help="YAML file, see configs/")
     width = "half the 95 %% interval of a percentage, in percentage points, such as 0.2"
     plan.add_argument("--half-width", type=number, metavar="H", help=width)

@@ -181,7 +181,7 @@ def load_experiment(
     Returns
     -------
     Experiment
-        A `TimingExperiment` for kind timing, an `OptimalityExperiment` for kind optimality.
+        Of the model of its kind.
 
     Raises
     ------

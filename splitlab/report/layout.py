@@ -24,6 +24,7 @@ LATEX = {
     "–": "--",
     "†": r"\dag{}",
 }
+IMPURITY_TITLES = {"gini": "Gini", "entropy": "Entropy"}
 NONE = "–"  # in the place of a number that there is not
 MARKDOWN = {c: f"\\{c}" for c in "\\|*_`<>[]"}
 
@@ -169,3 +170,8 @@ def size(number: float) -> str:
         if number >= length:
             return f"{number / length:.2g} {unit}" if number < 100 * length else f"{number / length:,.0f} {unit}"
     return f"{number:.0f} bytes"
+
+
+def impurity_title(name: str) -> str:
+    """How tables call an impurity; a user-defined one goes by its name."""
+    return IMPURITY_TITLES.get(name, name)

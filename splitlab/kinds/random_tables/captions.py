@@ -8,14 +8,14 @@ from typing import Any
 import pandas as pd
 
 from splitlab.kinds.random_tables.panels import varies
-from splitlab.kinds.splits import tables
 from splitlab.published import PAPER_COMPETITORS
+from splitlab.report import layout
 from splitlab.report.style import plain, titles
 
 
 def impurity_title(name: Any) -> str:
     """The name of an impurity in titles."""
-    return plain(tables.impurity_title(str(name)))
+    return plain(layout.impurity_title(str(name)))
 
 
 def impurity_word(frame: pd.DataFrame) -> str:

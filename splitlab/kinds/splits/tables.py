@@ -11,15 +11,8 @@ import pandas as pd
 
 from splitlab.kinds.random_tables.config import RandomTablesExperiment
 from splitlab.kinds.splits.results import Results
-from splitlab.report.layout import NONE, Entry, Table, round_half_up
+from splitlab.report.layout import NONE, Entry, Table, impurity_title, round_half_up
 from splitlab.splitters import get
-
-IMPURITY_TITLES = {"gini": "Gini", "entropy": "Entropy"}
-
-
-def impurity_title(name: str) -> str:
-    """How tables call an impurity; one's own goes by its name."""
-    return IMPURITY_TITLES.get(name, name)
 
 
 def win_tables(results: Results) -> list[Table]:

@@ -12,11 +12,10 @@ import pandas as pd
 from splitlab.files import write_atomically
 from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.splits.results import Results
-from splitlab.kinds.splits.tables import impurity_title
 from splitlab.kinds.timing.measure import ALL, WIDEST
 from splitlab.kinds.timing.results import TimingResults
 from splitlab.published import RATIO_TABLE
-from splitlab.report.layout import NONE, Entry, Table, round_half_up
+from splitlab.report.layout import NONE, Entry, Table, impurity_title, round_half_up
 from splitlab.splitters import get
 
 DIGITS = 3
