@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import stat
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -49,13 +50,20 @@ def _candidates() -> list[Path]:
     return folders
 
 
-def _usable(folder: Path) -> bool:
-    """Whether ``folder`` can be made, is ours (nobody else plants machine code in it) and takes a file."""
+def _usable(root: Path, key: str) -> bool:
+    """Whether a folder ``key`` can be made in ``root`` that takes a file, and both are private.
+
+    Numba's cache files are pickles: who can write there can have any code run. So both folders must be the user's own,
+    and nobody else may write to them.
+    """
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
-            return False
-        with tempfile.TemporaryFile(dir=folder):
+        (root / key).mkdir(parents=True, exist_ok=True, mode=0o700)
+        if hasattr(os, "getuid"):
+            for folder in (root, root / key):
+                status = folder.stat()
+                if status.st_uid != os.getuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                    return False
+        with tempfile.TemporaryFile(dir=root / key):
             return True
     except OSError:
         return False
@@ -68,7 +76,7 @@ def cache_folder(module: str = __name__) -> Path:
     sources = source_hash(module, __name__)  # this file says how to compile
     key = hashlib.sha256(f"{PACKAGE} {module} {sources} {versions}".encode()).hexdigest()[:20]
     for root in _candidates():
-        if _usable(root / key):
+        if _usable(root, key):
             return root / key
     return Path(tempfile.mkdtemp(prefix="splitlab-"))
 

@@ -22,6 +22,7 @@ from splitlab.kinds import KINDS
 from splitlab.plugins import is_plugin, load, search
 from splitlab.report import page
 from splitlab.report.figures import save
+from splitlab.shipped import located
 from splitlab.text import ConfigError
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def _model_of(name: str) -> type[Experiment] | None:
 
 
 def load_experiment(config: str | os.PathLike[str] | Mapping[str, Any], **how: Any) -> Experiment:
-    """Read and check a config; see `splitlab.engine.config.load_experiment` for the further arguments.
+    """Read and check a config, or the one of that name that comes with splitlab.
+
+    The further arguments are those of `splitlab.engine.config.load_experiment`.
 
     Examples
     --------
@@ -59,7 +62,8 @@ def load_experiment(config: str | os.PathLike[str] | Mapping[str, Any], **how: A
     >>> experiment.seed, [(cell.label, runs) for cell, runs in experiment.cells]
     (1, [('n12_k3_m7', 10), ('n25_k3_m7', 10)])
     """
-    return configs.load_experiment(config, _model_of, tuple(KINDS), **how)
+    found = config if isinstance(config, Mapping) else located(config)
+    return configs.load_experiment(found, _model_of, tuple(KINDS), **how)
 
 
 def kind_of(experiment: Experiment) -> Kind[Any, Any]:

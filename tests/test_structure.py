@@ -19,7 +19,7 @@ PACKAGE = ROOT / "splitlab"
 # Each room may import from itself and from the rooms above it.
 ROOMS = [
     {"text", "sources", "statistics", "plugins"},
-    {"files", "_jit"},
+    {"files", "_jit", "shipped"},
     {"custom_impurity", "examples"},
     {"impurity", "tables"},
     {"splitters"},
@@ -167,3 +167,16 @@ def test_compiling_leaves_the_users_own_cache_setting_alone() -> None:
     from splitlab._jit import cache_folder
 
     assert str(cache_folder()) != numba.config.CACHE_DIR
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_cache_that_others_can_write_to_is_not_used(tmp_path: Path, mode: int) -> None:
+    open_to_all = tmp_path / "shared"
+    open_to_all.mkdir()
+    open_to_all.chmod(mode)
+    code = "from splitlab._jit import cache_folder; print(cache_folder())"
+    environment = {**os.environ, "SPLITLAB_CACHE": str(open_to_all), "HOME": str(tmp_path / "home")}
+    environment.pop("XDG_CACHE_HOME", None)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=True)
+    assert Path(done.stdout.strip()).is_relative_to(tmp_path / "home")

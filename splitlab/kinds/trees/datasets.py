@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from splitlab import shipped
 from splitlab._jit import Bools, Floats, Ints
 from splitlab.engine.yaml_source import read_file
 from splitlab.text import ConfigError
@@ -120,11 +121,8 @@ def catalogue(path: Path) -> dict[str, Dataset]:
 
 
 def standard_catalogue() -> Path:
-    """The catalogue of the paper's data sets: in configs/ of the checkout."""
-    path = Path(__file__).parents[2] / "configs" / "datasets.yaml"
-    if not path.is_file():
-        raise ValueError("the catalogue of data sets is not installed here; name one with --catalogue FILE.yaml")
-    return path
+    """The catalogue of the paper's data sets, which comes with splitlab."""
+    return shipped.folder() / f"{shipped.CATALOGUE}.yaml"
 
 
 def cache() -> Path:

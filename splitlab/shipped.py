@@ -1,0 +1,43 @@
+"""The configs that come with splitlab, by name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from splitlab.text import ConfigError, did_you_mean
+
+CATALOGUE = "datasets"  # the one that describes data sets and is no experiment
+
+
+def folder() -> Path:
+    """Where the configs are: in the installed package, or in the checkout."""
+    package = Path(__file__).parent
+    return package / "configs" if (package / "configs").is_dir() else package.parent / "configs"
+
+
+def names() -> list[str]:
+    """The names of the experiments among the configs.
+
+    Examples
+    --------
+    >>> "table1" in names()
+    True
+    """
+    return sorted(path.stem for path in folder().glob("*.yaml") if path.stem != CATALOGUE)
+
+
+def located(config: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """The config itself where there is such a file, or else the shipped one of that name.
+
+    ConfigError, with the names, for a bare name that is neither.
+    """
+    name = os.fspath(config) if isinstance(config, str | os.PathLike) else None
+    if not isinstance(name, str) or os.path.lexists(name) or not name.isprintable() or Path(name).name != name:
+        return config
+    if Path(name).suffix or not name:
+        return config
+    if name in names():
+        return folder() / f"{name}.yaml"
+    hint = did_you_mean(name, names()) or f"the configs that come with splitlab are {', '.join(names())}"
+    raise ConfigError(f"{name}: no such file; {hint}")
