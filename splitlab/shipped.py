@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from splitlab.text import ConfigError, did_you_mean
 
+NAME = re.compile("[A-Za-z0-9_-]{1,100}")  # of a config, without folder and ending
 CATALOGUE = "datasets"  # the one that describes data sets and is no experiment
 
 
@@ -33,9 +35,7 @@ def located(config: str | os.PathLike[str]) -> str | os.PathLike[str]:
     ConfigError, with the names, for a bare name that is neither.
     """
     name = os.fspath(config) if isinstance(config, str | os.PathLike) else None
-    if not isinstance(name, str) or os.path.lexists(name) or not name.isprintable() or Path(name).name != name:
-        return config
-    if Path(name).suffix or not name:
+    if not isinstance(name, str) or not NAME.fullmatch(name) or os.path.lexists(name):
         return config
     if name in names():
         return folder() / f"{name}.yaml"
