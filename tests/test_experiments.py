@@ -18,8 +18,10 @@ from experiments.artefact import Artefact
 from experiments.notes import PCEXT_ENTROPY, PCEXT_GINI
 from splitlab.cli import DIFFERS, DONE, WRONG_INPUT
 from splitlab.kinds.splits.compare import Entry
+from splitlab.kinds.trees.datasets import VARIABLE
 from splitlab.report.layout import Verdict
 from splitlab.study import load_experiment
+from tests import made_up
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"
@@ -80,6 +82,21 @@ def test_a_number_that_differs_is_an_exit_code(tmp_path: Path, monkeypatch: pyte
     assert main(line) == DONE
     monkeypatch.setattr(artefacts, "verdict", lambda results: Verdict(True, False, "one differs"))
     assert main(line) == DIFFERS
+
+
+def test_trees_are_made_like_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    made_up.write(tmp_path)
+    config = {"name": "small", "kind": "trees", "datasets": "[made_up]", "catalogue": tmp_path / "datasets.yaml"}
+    config |= {"splitters": "[lca, hcc]", "max_depth": 5, "min_second": 5, "trials": 1}
+    (tmp_path / "small.yaml").write_text("".join(f"{key}: {entry}\n" for key, entry in config.items()))
+    small = Artefact("small", str(tmp_path / "small.yaml"), "Small trees")
+    assert small.make(parser().parse_args(["table4", "--jobs", "1", "--out", str(tmp_path / "out")])) == DONE
+    said = capsys.readouterr().out
+    assert said.startswith("Small trees\n===========\n\nMean accuracy in percent over 1 trial")
+    assert (tmp_path / "out" / "means.csv").is_file()
 
 
 def program(code: int) -> Callable[..., int]:
