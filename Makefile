@@ -23,49 +23,49 @@ $(READY): requirements.txt pyproject.toml scripts/setup_env.sh
 	@touch $(READY)
 
 table1: $(READY)  ## Table 1 of the paper: win percentages for Gini, beside the published ones
-	@$(PY) -m experiments.table1 $(OPTIONS)
+	@$(PY) -m experiments table1 $(OPTIONS)
 
 table1-corrected: $(READY)  ## Table 1 with PCext as its authors defined it
-	@$(PY) -m experiments.table1_corrected $(OPTIONS)
+	@$(PY) -m experiments table1_corrected $(OPTIONS)
 
 table2: $(READY)  ## Table 2: the same for entropy, on the same random tables
-	@$(PY) -m experiments.table2 $(OPTIONS)
+	@$(PY) -m experiments table2 $(OPTIONS)
 
 table2-corrected: $(READY)  ## Table 2 with PCext as its authors defined it
-	@$(PY) -m experiments.table2_corrected $(OPTIONS)
+	@$(PY) -m experiments table2_corrected $(OPTIONS)
 
 table3: $(READY)  ## Table 3: time relative to LCA, plain Python and compiled; FRESH=1 times anew
-	@$(PY) -m experiments.table3 $(OPTIONS) $(if $(FRESH),--fresh)
+	@$(PY) -m experiments table3 $(OPTIONS) $(if $(FRESH),--fresh)
 
 excess: $(READY)  ## relative excess for max_count 2, 7, 15, beside the published maxima
-	@$(PY) -m experiments.excess $(OPTIONS)
+	@$(PY) -m experiments excess $(OPTIONS)
 
 adversary: $(READY)  ## worst cases: tables on which splitters are far from the optimum; SECONDS=270
-	@$(PY) -m experiments.adversary $(if $(SECONDS),--seconds $(SECONDS))
+	@$(PY) -m experiments adversary $(if $(SECONDS),--seconds $(SECONDS))
 
 worst-tables: $(READY)  ## take what make adversary found into the committed list of worst tables, and the README
 	@$(PY) -m scripts.worst_tables results/adversary
 	@$(PY) -m scripts.readme
 table4: $(READY)  ## Table 4: decision trees on real data, as published; DATA=DIR names the folder of the data
-	@$(if $(DATA),SPLITLAB_DATA="$(DATA)") $(PY) -m experiments.table4 $(OPTIONS)
+	@$(if $(DATA),SPLITLAB_DATA="$(DATA)") $(PY) -m experiments table4 $(OPTIONS)
 
 table4-corrected: $(READY)  ## Table 4 with the splitters as they are defined
-	@$(if $(DATA),SPLITLAB_DATA="$(DATA)") $(PY) -m experiments.table4_corrected $(OPTIONS)
+	@$(if $(DATA),SPLITLAB_DATA="$(DATA)") $(PY) -m experiments table4_corrected $(OPTIONS)
 
 optimality: $(READY)  ## how often each splitter finds the optimum, and at what cost
-	@$(PY) -m experiments.optimality $(OPTIONS)
+	@$(PY) -m experiments optimality $(OPTIONS)
 
 figures: $(READY)  ## all figures, into results/figures
-	@$(PY) -m experiments.figures $(OPTIONS)
+	@$(PY) -m experiments figures $(OPTIONS)
 
 report: $(READY)  ## one page about everything: results/report.html
-	@$(PY) -m experiments.report $(OPTIONS)
+	@$(PY) -m experiments report $(OPTIONS)
 
 all: $(READY)  ## everything about random tables, and a summary
-	@$(PY) -m experiments.all $(OPTIONS)
+	@$(PY) -m experiments all $(OPTIONS)
 
 replay: $(READY)  ## the authors' own random tables: every Monte Carlo number of the paper, digit for digit
-	@$(PY) -m experiments.replay $(OPTIONS)
+	@$(PY) -m experiments replay $(OPTIONS)
 
 run: $(READY)  ## your own experiment: make run CONFIG=my.yaml
 	@test -n "$(CONFIG)" || { echo "make run needs a config: make run CONFIG=my.yaml" >&2; exit 2; }

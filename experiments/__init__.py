@@ -1,1 +1,1 @@
-"""One short module per artefact of the paper, run as ``python -m experiments.NAME``."""
+"""The artefacts of the paper, and some of our own: ``python -m experiments`` lists them."""

@@ -14,17 +14,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.artefact import RESULTS, print_headed
+from experiments.artefact import RESULTS, Artefact, print_headed
 from splitlab.adversary import Found, record
 from splitlab.adversary.known import Key, Known, challenged, proven, with_better, worst_known
 from splitlab.adversary.search import search
 from splitlab.adversary.text import number
-from splitlab.cli import DONE, Parser, guarded, whole
+from splitlab.cli import DONE, whole
 from splitlab.engine.progress import tell
 from splitlab.report.layout import IMPURITY_TITLES, NONE, Entry, Table, write_frame
 from splitlab.splitters import get
 
-HEADING = "Worst cases: how far each splitter's impurity can be from the optimum"
 SIZES = ((5, 3), (6, 3), (7, 4))  # n, k
 SECONDS = 270  # in total
 NOTES = (
@@ -85,14 +84,14 @@ def table_of(known: Mapping[Key, Known], scratch: Mapping[Key, float]) -> Table:
     return Table("Worst known tables: ratio to the optimum", heads, rows, 2, NOTES)
 
 
-def main(args: argparse.Namespace) -> int:
+def main(artefact: Artefact, args: argparse.Namespace) -> int:
     """Search for every splitter and impurity; write and print."""
     folder = args.out or RESULTS / "adversary"
     record.check(folder)
     earlier = record.found(folder)
     seed = 1 + len(earlier) if args.seed is None else args.seed
     each = args.seconds / len(challenged()) / (len(SIZES) + 1)
-    call = Call(folder, each, seed, f"python -m experiments.adversary --seconds {args.seconds} --seed {seed}")
+    call = Call(folder, each, seed, f"python -m experiments adversary --seconds {args.seconds} --seed {seed}")
     known, scratch = with_better(worst_known(), earlier), {}
     for key in challenged():
         scratch[key] = challenge(key, known, call)
@@ -100,18 +99,12 @@ def main(args: argparse.Namespace) -> int:
     table = table_of(known, scratch)
     write_frame(folder, "worst", frame_of(known, scratch), [table])
     print(f"results in {folder}", file=sys.stderr, flush=True)
-    print_headed(HEADING, table.as_text())
+    print_headed(artefact.heading, table.as_text())
     return DONE
 
 
-def options() -> argparse.Namespace:
-    """The command line."""
-    parser = Parser(prog="python -m experiments.adversary", description=HEADING)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Seconds, seed and folder."""
     parser.add_argument("--seconds", type=whole, default=SECONDS, metavar="T", help=f"in total (default: {SECONDS})")
     parser.add_argument("--seed", type=whole, metavar="S", help="(default: another after every addition)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="results folder (default: results/adversary)")
-    return parser.parse_args()
-
-
-if __name__ == "__main__":
-    sys.exit(guarded("experiments.adversary", main, options()))

@@ -7,15 +7,13 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
-from experiments.artefact import RESULTS, ROOT, options
-from splitlab.cli import DIFFERS, DONE, guarded
-from splitlab.report.layout import NONE, Entry, Table
+from experiments.artefact import RESULTS, ROOT, Artefact
+from splitlab.cli import DIFFERS, DONE
+from splitlab.report.layout import Entry, Table
 
-HEADING = "Everything about random tables"
-# Module of experiments/, what it shows, and where that is.
-ARTEFACTS = (
+# Name of the artefact, what it shows, and where that is.
+PARTS = (
     ("replay", "the authors' own tables", "replay"),
     ("table1", "Table 1", "table1"),
     ("table2", "Table 2", "table2"),
@@ -41,37 +39,34 @@ class Outcome:
     seconds: float
 
 
-def make(module: str, given: list[str]) -> Outcome:
-    """Run one experiment as a program of its own, so that none can disturb another."""
+def make(name: str, given: list[str]) -> Outcome:
+    """Make one artefact in a process of its own, so that none can disturb another."""
     began = time.monotonic()
-    done = subprocess.run([sys.executable, "-m", f"experiments.{module}", *given], cwd=ROOT, check=False)
+    done = subprocess.run([sys.executable, "-m", "experiments", name, *given], cwd=ROOT, check=False)
     return Outcome(done.returncode, time.monotonic() - began)
 
 
-def verdict(place: Path) -> str:
-    """The beginning of the verdict that an artefact left in its folder."""
-    path = place / "verdict.txt"
-    return path.read_text(encoding="utf-8").splitlines()[0].split(" (")[0] if path.is_file() else NONE
+def verdicts(file: str) -> list[str]:
+    """The lines of the verdict that an artefact left in its folder."""
+    path = RESULTS / file / "verdict.txt"
+    return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
 
 
 def summary(outcomes: dict[str, Outcome]) -> Table:
-    """One row per artefact: state, time, file, verdict."""
-    rows = []
-    for module, title, file in ARTEFACTS:
-        outcome, place = outcomes[module], RESULTS / file
+    """One row per artefact: state, time, file; the verdicts below."""
+    rows, notes = [], []
+    for name, title, file in PARTS:
+        outcome = outcomes[name]
         state = STATES.get(outcome.code, "FAILED")
-        texts = [title, state, f"{outcome.seconds:.0f} s", str(place.relative_to(ROOT)), verdict(place)]
+        texts = [title, state, f"{outcome.seconds:.0f} s", str((RESULTS / file).relative_to(ROOT))]
         rows.append([Entry(text) for text in texts])
-    return Table("Summary", ["artefact", "state", "time", "file", "verdict"], rows, 1)
+        notes += [f"{title}: {line}" for line in verdicts(file)]
+    return Table("Summary", ["artefact", "state", "time", "file"], rows, 1, notes)
 
 
-def main(args: argparse.Namespace) -> int:
+def main(artefact: Artefact, args: argparse.Namespace) -> int:
     """Make every artefact; 1 if a number differs, 2 if a program failed."""
     given = [f"--{name}={value}" for name in ("runs", "jobs") if (value := getattr(args, name)) is not None]
-    outcomes = {module: make(module, OWN_OPTIONS.get(module, given)) for module, _, _ in ARTEFACTS}
+    outcomes = {name: make(name, OWN_OPTIONS.get(name, given)) for name, _, _ in PARTS}
     print(summary(outcomes).as_text())
     return max((outcome.code for outcome in outcomes.values()), default=DONE)
-
-
-if __name__ == "__main__":
-    sys.exit(guarded("experiments.all", main, options("all", HEADING)))

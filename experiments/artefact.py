@@ -1,54 +1,87 @@
-"""What the experiments share: their options, where configs are, and running one from config to printed table."""
+"""What an artefact is, and how most are made: run a config, write its tables, print them."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from splitlab.cli import DIFFERS, DONE, Parser, add_run_options, guarded
-from splitlab.kinds.splits.results import Results
-from splitlab.study import run, text_of, verdict, write_tables
+from splitlab.cli import DIFFERS, DONE, add_run_options
+from splitlab.report.figures import save
+from splitlab.report.style import Plot
+from splitlab.study import kind_of, run, text_of, verdict, write_tables
 
 ROOT = Path(__file__).parents[1]
 CONFIGS = ROOT / "configs"
 RESULTS = ROOT / "results"
-REFERENCE = RESULTS / "reference"
-
-Notes = Callable[[Results], tuple[str, ...]]
 
 
-def no_notes(results: Results) -> tuple[str, ...]:
-    """For experiments without footnotes."""
-    return ()
-
-
-def main(name: str, heading: str, notes: Notes = no_notes) -> int:
-    """Run ``configs/NAME.yaml`` with the command line's options and print its tables; 1 if a number differs."""
-    return guarded(f"experiments.{name}", _run, options(name, heading), name, heading, notes)
-
-
-def options(name: str, heading: str) -> argparse.Namespace:
-    """The command line's --runs, --jobs and --out."""
-    parser = Parser(prog=f"python -m experiments.{name}", description=heading)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The command line of an artefact that is one config: --runs, --jobs, --out, --fresh."""
     add_run_options(parser)
-    return parser.parse_args()
+    parser.add_argument("--fresh", action="store_true", help="keep old results as a backup and start anew")
 
 
-def obtain(name: str, args: argparse.Namespace) -> Results:
+@dataclass(frozen=True)
+class Artefact:
+    """Something that ``python -m experiments NAME`` makes.
+
+    Attributes
+    ----------
+    name : str
+        Of the command and of the folder in results/.
+    config : str or None
+        The file in configs/; None where ``program`` uses the results of several.
+    heading : str
+        Printed above the tables.
+    notes : tuple of str
+        Written and printed below the tables.
+    figures : bool
+        Whether its figures are drawn, too, into the folder ``figures`` of its results.
+    program : callable, optional
+        What makes it, instead of running the config; returns an exit code.
+    options : callable
+        Adds the options of its command line to a parser.
+    """
+
+    name: str
+    config: str | None
+    heading: str
+    notes: tuple[str, ...] = ()
+    figures: bool = False
+    program: Callable[[Artefact, argparse.Namespace], int] | None = None
+    options: Callable[[argparse.ArgumentParser], None] = add_options
+
+    def make(self, args: argparse.Namespace) -> int:
+        """Make it; 1 if a number differs from the published one."""
+        return (self.program or run_config)(self, args)
+
+
+def run_config(artefact: Artefact, args: argparse.Namespace) -> int:
+    """Run the artefact's config with the options of the command line, write its tables and print them."""
+    folder = args.out or RESULTS / artefact.name
+    config = CONFIGS / str(artefact.config)
+    results = run(config, runs=args.runs, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr)
+    write_tables(results, folder, artefact.notes)
+    drawn = f", figures in {folder / 'figures'}" if artefact.figures else ""
+    for plot in figures_of(results) if artefact.figures else ():
+        save(plot, folder / "figures")
+    print(f"results in {folder}{drawn}", file=sys.stderr, flush=True)
+    print_headed(artefact.heading, text_of(results, artefact.notes))
+    return DONE if verdict(results).agrees else DIFFERS
+
+
+def obtain(name: str, args: argparse.Namespace) -> Any:
     """The results of ``configs/NAME.yaml`` in results/NAME; what is not there yet is computed."""
     return run(CONFIGS / f"{name}.yaml", runs=args.runs, jobs=args.jobs, out=RESULTS / name, say=sys.stderr)
 
 
-def _run(args: argparse.Namespace, name: str, heading: str, notes: Notes) -> int:
-    folder = args.out or RESULTS / name
-    results = run(CONFIGS / f"{name}.yaml", runs=args.runs, jobs=args.jobs, out=folder, say=sys.stderr)
-    below = notes(results)
-    write_tables(results, folder, below)
-    print(f"results in {folder}", file=sys.stderr, flush=True)
-    print_headed(heading, text_of(results, below))
-    return DONE if verdict(results).agrees else DIFFERS
+def figures_of(results: Any) -> list[Plot]:
+    """The figures that the kind of an experiment draws of its results."""
+    return kind_of(results.experiment).figures(results)
 
 
 def print_headed(heading: str, text: str) -> None:

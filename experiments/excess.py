@@ -6,15 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.artefact import CONFIGS, RESULTS, options, print_headed
-from splitlab.cli import DONE, guarded
+from experiments.artefact import CONFIGS, RESULTS, Artefact, print_headed
+from splitlab.cli import DONE
 from splitlab.files import write_atomically
 from splitlab.kinds.splits.extremes import alike, maxima_frame, maxima_remark, maxima_table, pooled_excess, pooled_table
 from splitlab.kinds.splits.results import Results
 from splitlab.report.layout import Table, write_frame
 from splitlab.study import run, text_of, write_tables
-
-HEADING = "Relative excess over the best other method, and whether other max_count behave alike"
 
 
 def write_summaries(results: Results, folder: Path) -> tuple[list[Table], str]:
@@ -27,20 +25,16 @@ def write_summaries(results: Results, folder: Path) -> tuple[list[Table], str]:
     return tables, maxima_remark(maxima)
 
 
-def main(args: argparse.Namespace) -> int:
+def main(artefact: Artefact, args: argparse.Namespace) -> int:
     """Run, write and print everything about relative excess."""
     folder = args.out or RESULTS / "excess"
-    results = run(CONFIGS / "excess.yaml", runs=args.runs, jobs=args.jobs, out=folder, say=sys.stderr)
+    results = run(CONFIGS / str(artefact.config), runs=args.runs, jobs=args.jobs, out=folder, say=sys.stderr)
     tables, remark = write_summaries(results, folder)
     comparison = alike(results)
     write_tables(results, folder, (comparison,))
     write_atomically(folder / "verdict.txt", f"{remark}\n{comparison}\n")  # instead of that on single entries
     print(f"results in {folder}", file=sys.stderr, flush=True)
-    print_headed(HEADING, text_of(results, (comparison,)))
+    print_headed(artefact.heading, text_of(results, (comparison,)))
     print("\n" + "\n".join(t.as_text() for t in tables))
     print(remark)
     return DONE
-
-
-if __name__ == "__main__":
-    sys.exit(guarded("experiments.excess", main, options("excess", HEADING)))

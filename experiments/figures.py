@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 import pandas as pd
 
-from experiments.artefact import RESULTS, obtain, options
-from splitlab.cli import DONE, guarded
-from splitlab.kinds.splits.figures import diagonal_plot, excess_plots, figures_of, pcext_plot, win_plots
+from experiments.artefact import RESULTS, Artefact, figures_of, obtain
+from splitlab.cli import DONE
+from splitlab.kinds.splits.figures import diagonal_plot, excess_plots, pcext_plot, win_plots
 from splitlab.kinds.timing.figures import time_plots
 from splitlab.report.figures import save
 from splitlab.report.style import Plot
 
-HEADING = "The figures of the Monte Carlo section"
+TABLES = ("table1", "table2", "table1_corrected", "table2_corrected")
 PCEXT = ("pc_ext", "pc_ext_counts")
 
 
@@ -42,9 +41,6 @@ def between(args: argparse.Namespace) -> pd.DataFrame:
     return ours.merge(theirs[[*key, "percent"]].rename(columns={"percent": "authors"}), on=key, how="left")
 
 
-TABLES = ("table1", "table2", "table1_corrected", "table2_corrected")
-
-
 def timing_of(args: argparse.Namespace) -> pd.DataFrame:
     """The timing of Table 3."""
     timing = obtain("table3", args).timing
@@ -52,15 +48,11 @@ def timing_of(args: argparse.Namespace) -> pd.DataFrame:
     return timing
 
 
-def main(args: argparse.Namespace) -> int:
+def main(artefact: Artefact, args: argparse.Namespace) -> int:
     """Write every figure to results/figures and say what each shows."""
-    folder = args.out or RESULTS / "figures"
+    folder = args.out or RESULTS / artefact.name
     for group in plots(args).values():
         for plot in group:
             save(plot, folder)
             print(f"{folder / plot.name}.png: {plot.caption}\n")
     return DONE
-
-
-if __name__ == "__main__":
-    sys.exit(guarded("experiments.figures", main, options("figures", HEADING)))

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.artefact import CONFIGS, RESULTS, options, print_headed
-from splitlab.cli import DIFFERS, DONE, guarded
+from experiments.artefact import CONFIGS, RESULTS, Artefact, print_headed
+from splitlab.cli import DIFFERS, DONE
 from splitlab.files import write_atomically
 from splitlab.kinds.splits.compare import Entry as Compared
 from splitlab.kinds.splits.compare import entries as printed_entries
@@ -29,7 +29,6 @@ from splitlab.report.layout import Entry, Table, Verdict, impurity_title, write_
 from splitlab.splitters import get
 from splitlab.study import run, write_tables
 
-HEADING = "Replay. The authors' own random tables: ours beside Tables 1 and 2, and the maxima of section 5.1"
 PAPER = ("hcc", "pc_ext_counts", "sliq_ext", "lca")
 PROGRAM = "splitlab.published.program.random_tables"
 # How PCext and SLIQext are computed: a description, and the splitters in the order of PAPER.
@@ -119,9 +118,9 @@ def verdict_of(entries: Verdict, printed: int, arithmetic: pd.DataFrame, maxima:
     return replace(entries, agrees=all(o <= NOISE for o in others) and bool(maxima["alike"].all()), text=text)
 
 
-def main(args: argparse.Namespace) -> int:
+def main(artefact: Artefact, args: argparse.Namespace) -> int:
     """Run, write and print the three parts; 1 if a number differs."""
-    folder = args.out or RESULTS / "replay"
+    folder = args.out or RESULTS / artefact.name
     arithmetic_folder, excess_folder = (folder.with_name(f"{folder.name}_{part}") for part in ("arithmetic", "excess"))
     results, rounding, excess = (
         run(CONFIGS / f"{config}.yaml", runs=args.runs, jobs=args.jobs, out=out, say=sys.stderr)
@@ -142,9 +141,7 @@ def main(args: argparse.Namespace) -> int:
         write_tables(other, place)
     print(f"results in {folder}, {arithmetic_folder} and {excess_folder}", file=sys.stderr, flush=True)
     texts = [table.as_text() for table in (*win_tables(results), *tables)]
-    print_headed(HEADING, "\n".join([*texts, *maxima_lines(maxima, excess_folder), "", NOTHING_PRINTED, verdict.text]))
+    print_headed(
+        artefact.heading, "\n".join([*texts, *maxima_lines(maxima, excess_folder), "", NOTHING_PRINTED, verdict.text])
+    )
     return DONE if verdict.agrees else DIFFERS
-
-
-if __name__ == "__main__":
-    sys.exit(guarded("experiments.replay", main, options("replay", HEADING)))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from experiments import excess
-from experiments.artefact import RESULTS, obtain, options
+from experiments.artefact import RESULTS, Artefact, obtain
 from experiments.figures import plots
-from experiments.finding import pcext_footnote
-from splitlab.cli import DONE, guarded
+from experiments.notes import PCEXT_ENTROPY, PCEXT_GINI
+from splitlab.cli import DONE
 from splitlab.files import write_atomically
 from splitlab.kinds.splits.extremes import alike
 from splitlab.report import page
@@ -17,7 +16,6 @@ from splitlab.report.style import Plot
 from splitlab.study import load_results, section
 from splitlab.text import ConfigError
 
-HEADING = "Binary splits of nominal attributes: the Monte Carlo experiments, reproduced"
 LEAD = (
     "Random contingency tables, four heuristics that split their values into two groups of small impurity, and how "
     "often each finds the best split of the four: our numbers beside those of Laber, Molinaro and Pereira (ICML 2018), "
@@ -64,8 +62,8 @@ def sections(args: argparse.Namespace) -> list[page.Section]:
     figures = plots(args)
     optimality, table3 = obtain("optimality", args), obtain("table3", args)
     return [
-        wins_section("table1", args, figures["wins"], pcext_footnote("table1")),
-        wins_section("table2", args, [], pcext_footnote("table2")),
+        wins_section("table1", args, figures["wins"], PCEXT_GINI),
+        wins_section("table2", args, [], PCEXT_ENTROPY),
         wins_section("replay", args, []),
         wins_section("table1_corrected", args, figures["pcext"]),
         wins_section("table2_corrected", args, []),
@@ -81,13 +79,9 @@ def sections(args: argparse.Namespace) -> list[page.Section]:
     ]
 
 
-def main(args: argparse.Namespace) -> int:
+def main(artefact: Artefact, args: argparse.Namespace) -> int:
     """Write the page."""
     path = args.out or RESULTS / "report.html"
-    write_atomically(path, page.page(HEADING, LEAD, sections(args)))
+    write_atomically(path, page.page(artefact.heading, LEAD, sections(args)))
     print(path)
     return DONE
-
-
-if __name__ == "__main__":
-    sys.exit(guarded("experiments.report", main, options("report", HEADING)))

@@ -1,178 +1,225 @@
-"""Write the README's results from the committed files, so that they cannot drift: python scripts/readme.py [--check]"""
+"""Write the README's tables from the committed files, so that they cannot drift: python -m scripts.readme [--check]
+
+Every table stands between a line ``<!-- NAME: ... -->`` and a line ``<!-- end of NAME -->``. The text around them is
+written by hand; tests/test_readme.py holds its numbers to the same files.
+"""
 
 from __future__ import annotations
 
-import csv
 import re
 import sys
+from collections.abc import Iterable
+from fractions import Fraction
+from math import hypot
 from pathlib import Path
+from typing import Any
 
-from experiments.finding import deviation, pcext_footnote, percentage
-from experiments.optimality_finding import beyond, sentence
-from experiments.optimality_finding import table as optimality_table
+import pandas as pd
+
 from splitlab.adversary import proven, worst_known
 from splitlab.adversary.text import number
+from splitlab.kinds.optimality.config import EXACT
+from splitlab.kinds.optimality.results import OPTIMUM
+from splitlab.kinds.splits.compare import Entry
+from splitlab.kinds.splits.tables import IMPURITY_TITLES
+from splitlab.published import PAPER_COMPETITORS
+from splitlab.report.layout import NONE, round_half_up
 from splitlab.splitters import get
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 REFERENCE = ROOT / "results" / "reference"
+IMPURITIES = ("gini", "entropy")
+SHOWN = ((12, 3), (12, 9), (25, 5), (50, 3), (50, 9))  # n, k of the configurations in the table on the optimum
+FAR = 3.0  # standard errors
+CLEARLY = 2.0  # standard errors of a difference, as if of different tables; on the same ones they are smaller
+
+Row = dict[str, Any]
 
 
-def rows(name: str) -> list[dict[str, str]]:
-    """The win percentages of a committed reference run."""
-    with (REFERENCE / name / "win_percentage.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+def read(name: str, file: str) -> pd.DataFrame:
+    """A csv file of a committed reference run; what is printed in the paper stays text."""
+    texts = {"published": str, "proven_ratio": str}
+    return pd.read_csv(REFERENCE / name / f"{file}.csv", dtype=texts, keep_default_na=False)
 
 
-def verdict(name: str) -> str:
-    """The last line of the verdict that the reference run printed."""
-    return (REFERENCE / name / "verdict.txt").read_text(encoding="utf-8").strip()
+def markdown(heads: Iterable[str], rows: Iterable[Iterable[str]], keys: int = 1) -> str:
+    """A table in Markdown; the columns after the first ``keys`` are set to the right."""
+    heads = list(heads)
+    rule = ["---"] * keys + ["---:"] * (len(heads) - keys)
+    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, rule, *rows])
 
 
-def table(name: str) -> str:
-    """Ours and published side by side, one line per configuration, the best of each configuration bold."""
-    found = rows(name)
-    splitters = list(dict.fromkeys(row["splitter"] for row in found))
-    lines = ["| n | k | " + " | ".join(f"{get(s).title} | paper" for s in splitters) + " |"]
-    lines.append("|---:|---:|" + "---|---:|" * len(splitters))
-    for cell in dict.fromkeys((row["n"], row["k"]) for row in found):
-        here = [row for row in found if (row["n"], row["k"]) == cell]
-        best = max(float(row["percent"]) for row in here)
-        lines.append(f"| {cell[0]} | {cell[1]} | " + " | ".join(_entry(row, best) for row in here) + " |")
-    return "\n".join(lines)
+def percentage(wins: int, runs: int) -> str:
+    """A percentage with one decimal, rounded as in the paper."""
+    return round_half_up(Fraction(100 * int(wins), int(runs)))
 
 
-def _entry(row: dict[str, str], best: float) -> str:
-    shown = f"**{percentage(row)}**" if float(row["percent"]) == best else percentage(row)
-    return f"{shown} ± {float(row['standard_error']):.1f} | {row['published']}"
+def marked(text: str, best: bool) -> str:
+    """The best entries are bold."""
+    return f"**{text}**" if best else text
 
 
-def results() -> str:
-    """The table at the top."""
-    return (
-        f"Percentage of 10,000 random tables on which each method finds the least impurity of the four, Gini, ours ± "
-        f"standard error beside the paper's Table 1:\n\n{table('table1')}\n\n{verdict('table1')}. "
-        f"With the authors' own random numbers (`make replay`): {'; '.join(verdict('replay').splitlines()[:2])}.\n\n"
-        f"![Win percentages against the number of values](results/reference/figures/win_percentage.png)"
-    )
+def wins() -> str:
+    """Table 1: ours and published side by side, one line per configuration."""
+    found = read("table1", "win_percentage")
+    heads = [head for splitter in found["splitter"].unique() for head in (get(splitter).title, "paper")]
+    rows = []
+    for (n, k), here in found.groupby(["n", "k"], sort=False):
+        line = [str(n), str(k)]
+        for row in here.to_dict("records"):
+            ours = marked(percentage(row["wins"], row["runs"]), row["wins"] == here["wins"].max())
+            line += [f"{ours} ± {row['standard_error']:.1f}", row["published"]]
+        rows.append(line)
+    return markdown(["n", "k", *heads], rows, 2)
 
 
-def finding() -> str:
-    """The finding on PCext, the farthest entries, the maxima and the other max_count."""
-    maxima, alike = verdict("excess").splitlines()
-    return "\n\n".join(
-        [
-            f"{pcext_footnote('table1')} For entropy: {_second_half(pcext_footnote('table2'))}",
-            f"Table 1: {_short(verdict('table1'))}. Table 2: {_short(verdict('table2'))}. {farthest()}",
-            f"**Maxima of the relative excess.** {maxima}",
-            f"**Other max_count.** The paper says that they behave alike. {alike}",
-            "**Running times.** Table 3 is of a pure Python program. Ours in plain Python (`make table3`) grows with k "
-            "as the paper's does for HcC, but its SLIQext and PCext grow less with n, since they are written "
-            "differently; compiled, the ratios are other ones altogether. So the published ratios say something about "
-            "the growth of HcC, and little about the methods otherwise.",
-        ]
-    )
+def optimum() -> str:
+    """Who finds the optimum in a few configurations, Gini and entropy in one entry, the best of each bold."""
+    found = read("optimality", "optimality")
+    found = found[found["splitter"] != EXACT]
+    places = found.set_index(["splitter", "impurity", "n", "k"])
+    most = found.groupby(["impurity", "n", "k"])["reached"].max()
+    known = {(row.n, row.k) for row in found.itertuples() if row.reference != OPTIMUM}
+
+    def entry(splitter: str, impurity: str, cell: tuple[int, int]) -> str:
+        reached, runs = places.loc[(splitter, impurity, *cell), ["reached", "runs"]]
+        return marked(percentage(reached, runs), reached == most[(impurity, *cell)])
+
+    rows = []
+    for splitter in found["splitter"].unique():
+        ratios = [places.loc[(splitter, impurity, *SHOWN[0]), "proven_ratio"] or NONE for impurity in IMPURITIES]
+        entries = [" / ".join(entry(splitter, impurity, cell) for impurity in IMPURITIES) for cell in SHOWN]
+        rows.append([get(splitter).title, " / ".join(ratios), *entries])
+    cells = [f"n = {n}, k = {k}{' (best known)' if (n, k) in known else ''}" for n, k in SHOWN]
+    return markdown(["method", "proven", *cells], rows, 2)
 
 
-def optimality() -> str:
-    """Who finds the optimum where, and a table of a few configurations."""
-    return (
-        f"{sentence('gini')} {sentence('entropy')}\n\n"
-        f"Percent of random tables on which each method finds the optimum (or the best split known), Gini / entropy, "
-        f"beside the ratio to the optimum that is proven for it:\n\n{optimality_table()}\n\n{beyond()}\n\n"
-        f"![Cost against success, Gini](results/reference/figures/optimality_gini.png)"
-    )
+def leaders() -> str:
+    """Which of the paper's methods is clearly ahead of its three competitors, Gini and entropy, by n and k."""
+    found = read("optimality", "optimality")
+    found = found[found["splitter"].isin(PAPER_COMPETITORS)]
+    sizes = found["k"].unique()
+
+    def leader(impurity: str, n: int, k: int) -> str:
+        here = found[(found["impurity"] == impurity) & (found["n"] == n) & (found["k"] == k)]
+        first, second = here.nlargest(2, "reached").to_dict("records")
+        error = hypot(first["standard_error"], second["standard_error"])
+        ahead = first["percent"] - second["percent"] > CLEARLY * error
+        return get(first["splitter"]).title if ahead else NONE
+
+    rows = [
+        [f"n = {n}", *(" / ".join(leader(impurity, n, k) for impurity in IMPURITIES) for k in sizes)]
+        for n in found["n"].unique()
+    ]
+    return markdown(["", *(f"k = {k}" for k in sizes)], rows, 1 + len(sizes))
 
 
-def _short(text: str) -> str:
-    return text.split(" (")[0]
+def pcext() -> str:
+    """How far PCext is from its published column, scoring counts and scoring probabilities."""
+    rows = []
+    for title, name in (("1 (Gini)", "table1"), ("2 (entropy)", "table2")):
+        for scored, folder in (("raw counts", name), ("class probabilities", f"{name}_corrected")):
+            found = read(folder, "win_percentage")
+            found = found[found["splitter"].str.startswith("pc_ext") & (found["published"] != "")]
+            entries = sorted(found.to_dict("records"), key=lambda row: -abs(deviation(row)))
+            far, worst = sum(abs(deviation(row)) > FAR for row in entries), entries[0]
+            place = f"n = {worst['n']}, k = {worst['k']}"
+            ours = percentage(worst["wins"], worst["runs"])
+            rows.append([title, scored, f"{far} of {len(entries)}", place, ours, worst["published"]])
+    return markdown(["table", "PCext scores", "far from the paper", "farthest", "ours", "paper"], rows, 2)
 
 
-def _second_half(footnote: str) -> str:
-    """What the footnote says after its general part, without the hint at the end."""
-    return footnote.split("on the same tables, ")[1].split(" See ")[0]
+def deviation(row: Row) -> float:
+    """Ours minus published in standard errors; 0 where neither varies."""
+    fields = ("impurity", "n", "k", "max_count", "splitter", "wins", "runs")
+    return Entry(**{field: row[field] for field in fields}, printed=row["published"]).z() or 0.0
 
 
-def farthest() -> str:
-    """The entry of Table 1 that lies farthest from the published one."""
-    worst = max(rows("table1"), key=lambda row: abs(deviation(row)))
-    return (
-        f"The farthest of Table 1 is {get(worst['splitter']).title} at n = {worst['n']}, k = {worst['k']}: "
-        f"{percentage(worst)} against {worst['published']}, {abs(deviation(worst)):.1f} standard "
-        f"errors; Holm's procedure over 48 entries does not reject it, and other seeds come closer."
-    )
+def maxima() -> str:
+    """The published maxima of the relative excess, those of the authors' tables, and those of ours."""
+    ours, replayed = read("excess", "maxima"), read("replay", "maxima")
+    counts = ours["max_count"].unique()
+    keys = ["impurity", "splitter"]
+    others = ours.pivot_table("ours", keys, "max_count")
+    rows = []
+    for row in replayed.to_dict("records"):
+        here = others.loc[(row["impurity"], row["splitter"])]
+        numbers = [f"{value:.2f}" for value in (row["ours"], *here[counts])]
+        rows.append([IMPURITY_TITLES[row["impurity"]], get(row["splitter"]).title, row["published"], *numbers])
+    heads = ["impurity", "method", "paper", "the authors' tables", *(f"ours, max_count {count}" for count in counts)]
+    return markdown(heads, rows, 2)
+
+
+def growth() -> str:
+    """By which factor the times relative to LCA grow: the paper's, and ours in plain Python and compiled."""
+    found = read("table3", "timing").query("impurity == 'all'").set_index(["engine", "splitter", "n", "k"])
+
+    def factor(engine: str, column: str, splitter: str, small: tuple[int, int], large: tuple[int, int]) -> str:
+        low, high = (float(found.loc[(engine, splitter, *cell), column]) for cell in (small, large))
+        return f"{high / low:.1f}"
+
+    rows = []
+    for splitter, small, large, text in (
+        ("hcc", (25, 3), (25, 9), "k = 3 to 9 (n = 25)"),
+        ("sliq_ext", (12, 5), (50, 5), "n = 12 to 50 (k = 5)"),
+        ("pc_ext_counts", (12, 5), (50, 5), "n = 12 to 50 (k = 5)"),
+    ):
+        columns = (("python", "published"), ("python", "ratio"), ("compiled", "ratio"))
+        rows.append([get(splitter).title, text, *(factor(*which, splitter, small, large) for which in columns)])
+    return markdown(["method", "from", "paper", "plain Python", "compiled"], rows, 2)
+
+
+def trees() -> str:
+    """Of how many trials the replay of the tree study has the authors' accuracy and number of nodes."""
+    sums = read("table4", "means").groupby(["dataset", "impurity"], sort=False)[["equal", "trials"]].sum()
+    rows = [
+        [f"`{dataset}`", *(f"{equal} of {trials}" for equal, trials in sums.loc[dataset].loc[[*IMPURITIES]].to_numpy())]
+        for dataset in dict.fromkeys(sums.index.get_level_values("dataset"))
+    ]
+    return markdown(["data set", "Gini", "entropy"], rows)
+
+
+def survival() -> str:
+    """What survives of Table 4 with the splitters as defined, one line for each pair of methods."""
+    rows = []
+    for row in read("table4_corrected", "survival").to_dict("records"):
+        names = [IMPURITY_TITLES[row["impurity"]], get(row["method"]).title, get(row["rival"]).title]
+        counts = [f"{row[f'{of}_better']} / {row[f'{of}_worse']}" for of in ("published", "plain", "holm")]
+        rows.append([*names, *counts, f"{row['mean_difference']:+.2f}", row["verdict"]])
+    heads = ["impurity", "method", "competitor", "paper", "ours, its test", "ours, Holm", "mean difference"]
+    return markdown([*heads, "who is ahead"], rows, 3)
 
 
 def worst() -> str:
     """The worst known ratios, one line per splitter."""
     known = worst_known()
-    lines = ["| splitter | Gini | entropy | proven (Gini, entropy) |", "|---|---:|---:|---|"]
+    rows = []
     for name in dict.fromkeys(splitter for splitter, _ in known):
-        ratios = " | ".join(number(known[name, impurity].ratio) for impurity in ("gini", "entropy"))
-        bounds = [f"{bound:g}" if (bound := proven(name, i)) else "–" for i in ("gini", "entropy")]
-        lines.append(f"| `{name}` | {ratios} | {', '.join(bounds)} |")
-    return "\n".join(lines)
+        ratios = [number(known[name, impurity].ratio) for impurity in IMPURITIES]
+        bounds = [f"{bound:g}" if (bound := proven(name, impurity)) else NONE for impurity in IMPURITIES]
+        rows.append([f"`{name}`", *ratios, ", ".join(bounds)])
+    return markdown(["splitter", "Gini", "entropy", "proven (Gini, entropy)"], rows)
 
 
-def trees() -> str:
-    """The replay of the tree study, and what survives of it with the splitters as defined."""
-    replayed = verdict("table4").splitlines()
-    equal = [line.removesuffix(" trials equal") for line in replayed if line.endswith(" trials equal")]
-    return (
-        f"**Replayed.** Trials with the authors' accuracy and number of nodes: {', '.join(equal)}. "
-        f"{_replay_gap()}; {replayed[-1]}.\n\n{corrected_trees()}"
-    )
-
-
-def _replay_gap() -> str:
-    """Which methods' trials are not all equal."""
-    with (REFERENCE / "table4" / "means.csv").open(encoding="utf-8", newline="") as file:
-        missing = [(row["splitter"], int(row["trials"]) - int(row["equal"])) for row in csv.DictReader(file)]
-    gaps = {name: sum(n for other, n in missing if other == name) for name, _ in missing}
-    listed = [f"{gap} of {get(name).title}" for name, gap in gaps.items() if gap]
-    return f"Those that differ are {' and '.join(listed)}" if listed else "None differs"
-
-
-def corrected_trees() -> str:
-    """What survives of Table 4 with the splitters as defined."""
-    if not (REFERENCE / "table4_corrected").is_dir():
-        return "`make table4-corrected` grows the trees of the splitters as defined."
-    trials = _trials("table4_corrected")
-    weaker = " The paper has 20: with fewer trials every test finds less." if int(trials) < 20 else ""
-    return (
-        f"**With the splitters as defined.** Data sets on which a method is better / worse than a rival, as printed "
-        f"(of eleven) and ours, {trials} trials: by the paper's test, and by Nadeau and Bengio's with Holm's "
-        f"adjustment.{weaker}\n\n{survival_table()}\n\n{verdict('table4_corrected').splitlines()[0]}\n\n"
-        f"![Average ranks, Gini](results/reference/figures/table4_corrected_ranks_gini.png)"
-    )
-
-
-def _trials(name: str) -> str:
-    with (REFERENCE / name / "means.csv").open(encoding="utf-8", newline="") as file:
-        return next(csv.DictReader(file))["trials"]
-
-
-def survival_table() -> str:
-    """One line for each pair of Table 4."""
-    lines = ["| impurity | method | rival | paper | ours, its test | ours, Holm | mean difference | who is ahead |"]
-    lines.append("|---|---|---|---|---|---|---:|---|")
-    with (REFERENCE / "table4_corrected" / "survival.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            counts = (f"{row[f'{of}_better']} / {row[f'{of}_worse']}" for of in ("published", "plain", "holm"))
-            names = (row["impurity"], get(row["method"]).title, get(row["rival"]).title)
-            lines.append(
-                f"| {' | '.join((*names, *counts))} | {float(row['mean_difference']):+.2f} | {row['verdict']} |"
-            )
-    return "\n".join(lines)
+TABLES = {
+    "results": wins,
+    "optimality": optimum,
+    "leaders": leaders,
+    "trees": trees,
+    "survival": survival,
+    "pcext": pcext,
+    "maxima": maxima,
+    "growth": growth,
+    "worst": worst,
+}
 
 
 def written(text: str) -> str:
-    """The README with its generated parts as they should be."""
-    parts = {"results": results, "finding": finding, "optimality": optimality, "trees": trees, "worst": worst}
-    for name, content in ((name, part()) for name, part in parts.items()):
-        pattern = rf"(<!-- {name}: .*? -->\n).*?(<!-- end of {name} -->)"
-        text = re.sub(pattern, lambda m, c=content: f"{m[1]}{c}\n{m[2]}", text, flags=re.DOTALL)
+    """The README with its tables as they should be."""
+    for name, table in TABLES.items():
+        pattern = rf"(<!-- {name}: [^\n]*? -->\n).*?(<!-- end of {name} -->)"
+        text = re.sub(pattern, rf"\g<1>{table()}\n\g<2>", text, flags=re.DOTALL)
     return text
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from pandas.testing import assert_frame_equal
 
 import splitlab
-from experiments.optimality_finding import sentence
 from splitlab import cli
 from splitlab.engine import runner
 from splitlab.engine.blocks import Block, BlockData, Item, Task
@@ -43,7 +41,6 @@ from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.summary import wins
 from splitlab.kinds.timing import measure as timing
 from splitlab.kinds.timing.measure import draw_tables
-from splitlab.published import PAPER_COMPETITORS
 from splitlab.report.figures import image
 from splitlab.splitters import get, split_batch
 from splitlab.splitters.registry import names, proven_ratio
@@ -459,7 +456,7 @@ def test_too_many_panels_are_thinned_and_that_is_said(monkeypatch: pytest.Monkey
     assert "Shown are 4 of the 7 configurations." in plot.caption
 
 
-# ---- the reference run and what is said of it
+# ---- the reference run
 
 
 @pytest.fixture(scope="module")
@@ -492,35 +489,3 @@ def test_the_parts_of_the_reference_fit_together(reference: pd.DataFrame) -> Non
     }  # fmt: skip
     proven = solved.query("proven_ratio != ''")
     assert (proven["maximum_ratio"] <= proven["proven_ratio"].astype(float) * (1 + 1e-9)).all()
-
-
-@pytest.mark.parametrize("impurity", ["gini", "entropy"])
-def test_the_sentence_is_what_the_csv_says(reference: pd.DataFrame, impurity: str) -> None:
-    """Checked claim by claim, by other code than that which writes it."""
-    said = sentence(impurity)
-    own = reference[(reference["impurity"] == impurity) & (reference["splitter"] != "exact")]
-    reached = own.pivot_table("reached", ["n", "k"], "splitter")
-    assert "no method does better than HD anywhere" in said
-    assert (reached.max(axis=1) == reached["hd"]).all()
-    assert "HcC+hd follows everywhere" in said
-    assert (reached.drop(columns="hd").max(axis=1) == reached["hcc+hd"]).all()
-    solved = own[(own["reference"] == OPTIMUM) & (own["splitter"] == "hd")]["percent"]
-    assert f"the optimum on {solved.min():.2f} to {solved.max():.2f} % of the tables in the 7 config" in said
-    time = own.pivot_table("microseconds", ["n", "k"], "splitter")
-    share = 100 * time["hcc+hd"] / time["hd"]
-    assert f"in {share.min():.0f} to {share.max():.0f} % of its time" in said
-    four = own[own["splitter"].isin(PAPER_COMPETITORS)]
-    for (n, k), part in four.groupby(["n", "k"]):
-        first, second = part.sort_values("percent", ascending=False).to_dict("records")[:2]
-        error = math.hypot(first["standard_error"], second["standard_error"])
-        clear = first["percent"] - second["percent"] > 2 * error
-        assert leader_said(said, n, k) == (get(first["splitter"]).title if clear else None)
-
-
-def leader_said(said: str, n: int, k: int) -> str | None:
-    """Which method is said to be ahead in a cell."""
-    for title, where in re.findall(r"(\w+) at ((?:n = \d+(?: \(k = [\d, ]+\))?(?: and )?)+)", said.split(" are ")[-1]):
-        for place in re.finditer(r"n = (\d+)(?: \(k = ([\d, ]+)\))?", where):
-            if int(place[1]) == n and (place[2] is None or str(k) in place[2].split(", ")):
-                return None if title == "none" else str(title)
-    raise AssertionError(f"nothing is said of n = {n}, k = {k}")
