@@ -1,11 +1,8 @@
-"""Functions of one's own, named ``package.module:function``: how such a name becomes a function, and back.
+"""User-defined functions, named ``package.module:function``: how such a name becomes a function, and back.
 
 A function is looked for among those handed over from Python, and then imported. For an import the folders that
 ``search`` was told of (a config's, the current one) stand behind everything else on the path, so that a file there
 cannot take the place of a library's module by its name; ``hidden`` says which file would.
-
-Somebody's code is imported and called by ``contained``: it can neither end the program without a word nor change the
-current folder for anybody but itself.
 
 Handing over and searching change the state of the interpreter, as imports do; that state lives here and nowhere else.
 """
@@ -21,7 +18,6 @@ import pickle
 import re
 import secrets
 import sys
-import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache
@@ -34,9 +30,7 @@ NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 OURS = __name__.partition(".")[0]
 
 _handed_over: dict[str, Function] = {}
-_theirs = threading.local()  # .process: the one whose thread is in somebody's code; .folder: the current one there
-_exit = os._exit
-_fingerprints: dict[tuple[str, int], tuple[Function, str]] = {}  # the function is kept, so that its id is no other's
+_fingerprints: dict[tuple[str, int], tuple[Function, str]] = {}  # holds the function: its id is not given out again
 
 
 def is_plugin(name: object) -> bool:
@@ -60,7 +54,7 @@ def search(folders: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def hand_over(function: Function, taken: dict[str, Function] | None = None) -> str:
-    """Make a function known by a name, its module's and its own; the name is returned.
+    """Make a function known by the names of its module and itself; that name is returned.
 
     In ``taken`` are the names that other functions have already: where there is one of this name, a number is added.
     """
@@ -70,7 +64,7 @@ def hand_over(function: Function, taken: dict[str, Function] | None = None) -> s
     while taken.setdefault(name, function) is not function:
         name, number = f"{base}_{number}", number + 1
     if _attribute(name) is function and not name.startswith("__main__:"):
-        _handed_over.pop(name, None)  # everybody can import it
+        _handed_over.pop(name, None)  # it can be imported everywhere
     else:
         _handed_over[name] = function
     return name
@@ -113,64 +107,22 @@ def load(name: str) -> Function:
     return result
 
 
-def contained(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call what is not ours. Leaving the program is a SystemExit there; a change of the current folder is theirs."""
-    os._exit = _raise_exit  # type: ignore[assignment]
-    before, outer = _current_folder(), getattr(_theirs, "process", None)
-    entered = _changed_to(getattr(_theirs, "folder", before), before)
-    _theirs.process = os.getpid()
-    try:
-        return function(*arguments)
-    finally:
-        _theirs.process = outer
-        if (after := _current_folder()) != entered:
-            _theirs.folder = after
-        _changed_to(before, after)
-
-
-def _raise_exit(status: int) -> None:
-    if getattr(_theirs, "process", None) == os.getpid():  # and not a child that they have forked
-        raise SystemExit(f"os._exit({status})")
-    _exit(status)
-
-
-def _current_folder() -> str | None:
-    with suppress(OSError):  # it may have been removed
-        return os.getcwd()  # noqa: PTH109
-    return None
-
-
-def _changed_to(wanted: str | None, now: str | None) -> str | None:
-    """Make another folder the current one, if that is possible; which one it is then."""
-    if wanted is None or wanted == now:
-        return now
-    with suppress(OSError):
-        os.chdir(wanted)
-        return wanted
-    return now
-
-
 def _import(module_name: str) -> Any:
     try:
-        return contained(importlib.import_module, module_name)
+        return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         missing = error.name or module_name
         if not (module_name == missing or module_name.startswith(f"{missing}.")):
             raise ValueError(f"{module_name}: its import fails: no module named {missing!r}") from None
-        places = "the config's folder, the current one, or the environment"
-        raise ValueError(f"{module_name}: there is no module {missing!r} in {places}") from None
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a module may fail in any way, even by leaving the program
-        raise ValueError(f"{module_name}: its import fails: {told(error)}") from None
+        searched = "the config's folder, the current one, or the environment"
+        raise ValueError(f"{module_name}: there is no module {missing!r} in {searched}") from None
+    except (Exception, SystemExit) as error:  # a script without a main guard may call sys.exit
+        raise ValueError(f"{module_name}: its import fails: {in_one_line(error)}") from None
 
 
-def told(error: BaseException) -> str:
-    """What went wrong in somebody's function, in one line."""
-    try:
-        text = " ".join(str(error).split())
-    except Exception:
-        text = "a message that cannot be shown"
+def in_one_line(error: BaseException) -> str:
+    """The type of an error and its message, which may have been of several lines."""
+    text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
@@ -211,8 +163,8 @@ def hidden(name: str, folders: Iterable[str | os.PathLike[str]]) -> str:
 def fingerprint(name: str) -> str:
     """Hash of the code behind a function: of the files that it and its name come from, when they were first looked at.
 
-    A lambda, a closure, or what was typed in a notebook depends on things that no file shows: it has a fingerprint of
-    its own, which no other session gives to anything; so has what was made by ``exec``.
+    A lambda, a closure, or what was typed in a notebook depends on things that no file shows: its fingerprint is
+    random, so that no other session takes its stored results for those of another function.
     """
     function = load(name)
     key = name, id(function)
@@ -241,7 +193,7 @@ def packed(names: Iterable[str]) -> bytes | None:
     mine = sorted({name for name in names if is_plugin(name)})
     functions = {name: _handed_over[name] for name in mine if name in _handed_over}
     if not all(name in functions or _code(name, load(name)) for name in mine):
-        return None  # nobody could tell whether it is the same there
+        return None  # whether it is the same there cannot be told
     content = functions, {name: fingerprint(name) for name in mine if name not in functions}
     with suppress(Exception):  # an object may do anything when it is pickled
         return pickle.dumps(joblib.wrap_non_picklable_objects(content, keep_wrapper=False))
@@ -256,4 +208,4 @@ def unpack(content: bytes) -> None:
     for name, expected in fingerprints.items():
         _handed_over.pop(name, None)
         if fingerprint(name) != expected:
-            raise ValueError(f"{name}: {where(name)} is not what it was when it was imported; start anew")
+            raise ValueError(f"{name}: {where(name)} is not what it was when it was imported; start again")

@@ -238,21 +238,6 @@ def test_files_under_a_wrong_number_are_named(how: str, out: Path, capsys: pytes
     assert {name: content for name, content in files(out).items() if name in before} == before
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("runs", 999), ("wins", 1001), ("wins", -1), ("failures", np.inf), ("total", np.nan), ("maximum", np.inf)],
-)
-def test_sums_that_cannot_be_are_damage(field: str, value: float, out: Path, kept: Results) -> None:
-    place = out / "blocks" / "n4_k3_m7" / "000000.sums"
-    header, body = unframed(place.read_bytes())
-    numbers = np.frombuffer(body, "<f8").copy()
-    numbers[1 + (*sums_store.COUNTS, *sums_store.FLOATS).index(field)] = value
-    place.write_bytes(framed(header, numbers.tobytes()))
-    with pytest.raises(ValueError, match="n4_k3_m7 lacks runs 0 to 999"):
-        load_results(out)
-    assert str(place) in verify(out, 12).differing[0]
-
-
 # Space
 
 

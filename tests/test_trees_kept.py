@@ -153,7 +153,7 @@ def test_what_the_config_names_and_is_not_there_is_named(folder: Path) -> None:
     said = io.StringIO()
     (folder / "out" / "datasets.yaml").unlink()
     run(config(folder, splitters=["lca"], trials=1), out=folder / "out", say=said)
-    (line,) = (line for line in said.getvalue().splitlines() if "written anew" in line)
+    (line,) = (line for line in said.getvalue().splitlines() if "written again" in line)
     assert line.startswith(f"{folder}/out/datasets.yaml: no such file; ")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import splitlab
 from splitlab import cli
 from splitlab.engine.blocks import Block, BlockData
 from splitlab.engine.folder import open_store
-from splitlab.engine.store import framed, unframed
 from splitlab.engine.verify import Verified, verify
 from splitlab.kinds.random_tables.config import Cell
 from splitlab.study import load_experiment
@@ -110,56 +108,6 @@ def test_the_columns_that_are_there_are_compared(out: Path) -> None:
     tampered(out, block, lambda parts: parts["gini", "hcc"].__iadd__(1.0))
     found = verified(out)
     assert (found.compared, found.absent, len(found.differing)) == (BLOCKS, absent, 1)
-
-
-def forged(path: Path, change: Any, body: Any = lambda body: body) -> None:
-    """Change a file's header and numbers and give them fresh checksums."""
-    header, numbers = unframed(path.read_bytes())
-    path.write_bytes(framed(change(header), body(numbers)))
-
-
-def numbers_with(at: int, value: float) -> Any:
-    def changed(body: bytes) -> bytes:
-        numbers = np.frombuffer(body, "<f8").copy()
-        numbers[at] = value
-        return numbers.tobytes()
-
-    return changed
-
-
-@pytest.mark.parametrize(
-    ("change", "body", "reason"),
-    [
-        (lambda h: {**h, "columns": [h["columns"][0]] * 4}, bytes, "a column twice"),
-        (lambda h: {**h, "columns": [[1, *h["columns"][0][1:]], *h["columns"][1:]]}, bytes, "no list of columns"),
-        (lambda h: {**h, "columns": "none"}, bytes, "no list of columns"),
-        (lambda h: {**h, "runs": 1000.0}, bytes, "does not fit"),
-        (lambda h: {**h, "runs": [1000]}, bytes, "not usable"),
-        (dict, numbers_with(3, np.nan), "negative or not finite"),
-        (dict, numbers_with(3, -1.0), "negative or not finite"),
-        (dict, numbers_with(2003, np.inf), "negative or not finite"),
-        (dict, numbers_with(2003, np.nan), "negative or not finite"),
-        (dict, numbers_with(5003, -1.0), "negative or not finite"),
-    ],
-)
-def test_forged_blocks_are_damaged(change: Any, body: Any, reason: str, out: Path) -> None:
-    path = out / "blocks" / "n4_k3_m7" / "000001.block"
-    forged(path, change, body)
-    (line,) = verified(out).differing
-    assert str(path) in line
-    assert reason in line
-
-
-def test_a_header_nested_too_deeply_is_not_usable(out: Path) -> None:
-    path = out / "blocks" / "n4_k3_m7" / "000001.block"
-    line = b"[" * 200_000
-    path.write_bytes(line + b" " + hashlib.sha256(line).hexdigest().encode() + b"\n")
-    (said,) = verified(out).differing
-    assert f"{path}: not usable (its header is nested too deeply)" in said
-    path.replace(path.with_name("000000.block"))  # where it is read first when the config is lost
-    (out / "config.yaml").unlink()
-    splitlab.run(CONFIG, out=out)
-    assert verified(out) == Verified(BLOCKS, BLOCKS, [], [])
 
 
 def test_columns_of_other_code_are_absent(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:

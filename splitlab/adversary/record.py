@@ -41,7 +41,7 @@ def _text(path: Path) -> str:
     if not path.exists():
         return ""
     if not is_regular_file(path):
-        raise ValueError(f"{path}: is no ordinary file; choose another --out")
+        raise ValueError(f"{path}: is no regular file; choose another --out")
     return path.read_text(encoding="utf-8")
 
 
@@ -61,7 +61,7 @@ def as_dict(one: Found) -> dict[str, Any]:
 
 
 def found(folder: Path) -> list[Found]:
-    """What the lines of the folder's file hold, computed anew from their tables; ValueError where it is nothing."""
+    """What the lines of the folder's file hold, computed again from their tables; ValueError where it is nothing."""
     path = folder / FILE
     return [_read(line, f"{path}:{number}") for number, line in enumerate(_text(path).splitlines(), 1)]
 

@@ -28,33 +28,23 @@ def manifest_text(content: Mapping[str, Any], files: Mapping[str, str]) -> str:
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a results folder; empty if there is none, ConfigError if it is damaged."""
-    content = parsed_manifest(folder)
-    unsealed = not {CHECKSUM, "files"} & set(content)  # as manifests were before they had a checksum
-    if not unsealed and content.pop(CHECKSUM, None) != checksum(json.dumps(content)):
-        path = folder / MANIFEST
+    path = folder / MANIFEST
+    try:
+        content: Any = json.loads(read_bounded(path))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise ConfigError(f"{path}: is damaged ({error}); {WITHOUT}") from None
+    if not isinstance(content, dict) or content.pop(CHECKSUM, None) != checksum(json.dumps(content)):
         raise ConfigError(f"{path}: is damaged, or was edited: it does not match its checksum; {WITHOUT}")
     return content
 
 
-def parsed_manifest(folder: Path) -> dict[str, Any]:
-    """The same without a look at its checksum."""
-    path = folder / MANIFEST
-    try:
-        content: Any = json.loads(read_bounded(path).decode())
-    except FileNotFoundError:
-        return {}
-    except ConfigError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: is damaged ({error}); {WITHOUT}") from None
-    if not isinstance(content, dict):
-        raise ConfigError(f"{path}: is damaged: it holds no mapping; {WITHOUT}")
-    return content
-
-
 def check_file(folder: Path, name: str) -> None:
-    """ConfigError when a file of the folder is not the one that the manifest was written for."""
-    files = parsed_manifest(folder).get("files") if (folder / name).is_file() else None
-    expected = files.get(name) if isinstance(files, dict) else None
+    """ConfigError when a file of the folder is not the one that the manifest was written for.
+
+    A file that the manifest does not have is newer: the run that wrote it has not come to its end.
+    """
+    expected = read_manifest(folder).get("files", {}).get(name)
     if expected is not None and checksum(read_bounded(folder / name)) != expected:
         raise ConfigError(f"{folder / name}: is damaged, or was edited: it does not match its checksum in {MANIFEST}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import time
@@ -13,8 +12,7 @@ from typing import Any
 
 from splitlab.engine.checksums import MANIFEST, manifest_text, read_manifest
 from splitlab.engine.config import Experiment
-from splitlab.engine.folder_layout import BLOCKS, check_blocks, check_groups, check_texts
-from splitlab.engine.store import remove_unfinished, stored_header
+from splitlab.engine.store import BLOCKS, remove_unfinished, stored_header
 from splitlab.files import verify_checksum, with_checksum, write_atomically
 from splitlab.text import ConfigError, shorten
 
@@ -22,7 +20,6 @@ __all__ = [
     "AGAIN",
     "CONFIG",
     "PUBLISHED",
-    "check_groups",
     "conditions",
     "earlier_sessions",
     "holds_results",
@@ -38,12 +35,12 @@ __all__ = [
 
 CONFIG = "config.yaml"
 PUBLISHED = "published.csv"
-AGAIN = "choose another --out, or --fresh to keep the old results as a backup and start anew"
+AGAIN = "choose another --out, or --fresh to keep the old results as a backup and start again"
 
 
 def stored_config(folder: Path) -> Path:
     """The config of the experiment whose results ``folder`` holds; ConfigError if it holds none, or a damaged one."""
-    if not (folder.is_dir() and os.path.lexists(folder / CONFIG)):
+    if not (folder / CONFIG).exists():
         raise ConfigError(f"{folder}: no results here ({CONFIG} is missing); name a folder that `splitlab run` wrote")
     try:
         verify_checksum(folder / CONFIG)
@@ -64,13 +61,9 @@ def holds_results(place: Path, summary: str | None) -> bool:
     ``summary`` is the file that is not replaced where the blocks behind it are missing.
     """
     if not place.exists():
-        if place.is_symlink():
-            raise ConfigError(f"{place}: is a link to {place.readlink()}, which is not there; choose another --out")
         return False
     if not place.is_dir():
         raise ConfigError(f"{place}: is a file, not a folder; choose another --out")
-    check_blocks(place)
-    check_texts(place)
     has_blocks = (place / BLOCKS).is_dir()
     if not ((place / CONFIG).is_file() or has_blocks):
         if any(entry.name != ".lock" for entry in place.iterdir()):
@@ -131,7 +124,7 @@ def _renamed(folder: Path) -> Path:
 def locked(folder: Path) -> Iterator[None]:
     """Hold the folder for one run at a time; the system lets go of the lock when a process ends, however it does."""
     folder.mkdir(parents=True, exist_ok=True)
-    file = _opened_lock(folder / ".lock")
+    file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         remove_unfinished(folder)
@@ -142,24 +135,14 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(file)
 
 
-def _opened_lock(path: Path) -> int:
-    try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
-    except OSError as error:
-        if error.errno in (errno.EISDIR, errno.ELOOP):
-            raise ConfigError(f"{path}: is a folder or link where a file belongs; remove it") from None
-        raise
-
-
 def earlier_sessions(folder: Path, remark: Callable[[str], None]) -> list[Any]:
     """The manifests of the sessions before this one that computed something, to go into its own."""
     try:
         last = read_manifest(folder)
     except ConfigError:
-        remark(f"{folder / MANIFEST}: is damaged; it is written anew, without the earlier sessions")
+        remark(f"{folder / MANIFEST}: is damaged; it is written again, without the earlier sessions")
         return []
-    sessions = last.pop("earlier", [])
-    return [*(sessions if isinstance(sessions, list) else []), *([last] if last.get("runs_computed") else [])]
+    return [*last.pop("earlier", []), *([last] if last.get("runs_computed") else [])]
 
 
 def write_manifest(

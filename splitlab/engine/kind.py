@@ -111,7 +111,6 @@ class Kind(ABC, Generic[E, R]):
         place = session.out
         self.make_way(place, session)
         with folder.locked(place):
-            folder.check_groups(place, dict.fromkeys(block.group.label for block in self.blocks()))
             self.before_run(place, session)
             earlier, (written, files) = folder.earlier_sessions(place, session.remark), self.kept(place)
             folder.write_config(place, written)
@@ -140,7 +139,7 @@ class Kind(ABC, Generic[E, R]):
             folder.refuse_difference(
                 place, {**wanted, **self.identity_of_header(folder.lost_header(place, lost))}, wanted
             )
-            session.remark(f"{lost}; it is written anew, and the blocks are kept")
+            session.remark(f"{lost}; it is written again, and the blocks are kept")
             return
         folder.refuse_difference(place, {**wanted, "kind": stored.experiment.kind}, wanted)
         folder.refuse_difference(place, {**wanted, **stored.identity()}, wanted)

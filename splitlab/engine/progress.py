@@ -5,33 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NoReturn, TextIO
+from typing import NoReturn, TextIO
 
 from tqdm import tqdm
 
 from splitlab.engine.blocks import Work
 
 PLAIN_SECONDS = 10.0
-
-
-class Unfailing:
-    """A stream that takes what is written to it, whether or not it can be passed on: progress never ends a run."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> None:
-        """Write, if that is possible."""
-        with suppress(OSError, ValueError):
-            self._stream.write(text)
-
-    def flush(self) -> None:
-        """Flush, if that is possible."""
-        with suppress(OSError, ValueError):
-            self._stream.flush()
 
 
 class Bar:
@@ -41,7 +21,7 @@ class Bar:
         self._whole, self._runs, self._began = whole, 0, time.monotonic()
         self._bar: tqdm[NoReturn] = tqdm(
             total=whole.seconds,
-            file=Unfailing(stream),
+            file=stream,
             bar_format="{percentage:3.0f}%|{bar}|{postfix} [{elapsed}, {remaining} left]",
         )
 
@@ -81,9 +61,10 @@ class Lines:
 
 
 def tell(text: str, stream: TextIO | None) -> None:
-    """Print a line, if it can be printed."""
+    """Print a line if it can be printed: a full disk under a log of the progress ends no run."""
     if stream is not None:
-        print(text, file=Unfailing(stream), flush=True)
+        with suppress(OSError):
+            print(text, file=stream, flush=True)
 
 
 def rate(runs: int, whole: int, elapsed: float) -> str:

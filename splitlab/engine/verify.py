@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from splitlab.engine.blocks import COMPLETE, EMPTY, Block, BlockData, Column
-from splitlab.engine.checksums import parsed_manifest
+from splitlab.engine.checksums import read_manifest
 from splitlab.engine.folder import conditions
-from splitlab.engine.folder_layout import orphans
 from splitlab.engine.kind import Kind
 from splitlab.engine.names import Plugins, lists_of, plugin_problems
 from splitlab.engine.session import Session
+from splitlab.engine.store import orphans
 from splitlab.text import ConfigError
 
 
@@ -134,5 +134,5 @@ def verify(
 
 def elsewhere(kind: Kind[Any, Any], folder: Path) -> list[str]:
     """What was different where the folder was made: a reason for bits to differ."""
-    before, here = conditions(parsed_manifest(folder)), kind.conditions()
+    before, here = conditions(read_manifest(folder)), kind.conditions()
     return [f"{name}: {before[name]}, here {here[name]}" for name in here if before[name] not in (None, here[name])]

@@ -151,8 +151,8 @@ def read_file(path: str | os.PathLike[str]) -> Source:
 
 def _read_bytes(path: Path, label: str) -> bytes:
     try:
-        if path.exists() and not path.is_dir() and not is_regular_file(path):
-            raise ConfigError(f"{label}: is no ordinary file")
+        if not path.is_dir() and not is_regular_file(path):
+            raise ConfigError(f"{label}: is no regular file")
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:

@@ -163,7 +163,7 @@ def _from_file(path: Path, with_impurity: bool, value_fault: Callable[[str], str
     values: dict[Key, str] = {}
     try:
         if not is_regular_file(path):
-            raise ValueError(f"published: {path}: is no ordinary file; a csv file is wanted")
+            raise ValueError(f"published: {path}: is no regular file; a csv file is wanted")
         reader = csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines())
         if missing := [f for f in FIELDS if f not in (reader.fieldnames or ())]:
             header = ",".join(FIELDS)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from splitlab.plugins import contained, fingerprint, load, told
+from splitlab.plugins import fingerprint, in_one_line, load
 from splitlab.splitters.entry import Splitter
 from splitlab.splitters.guarantee import Guarantee
 
@@ -96,22 +96,15 @@ def split_tables(
 
 def called(function: Callable[..., Any], table: NDArray[Any], impurity: str) -> tuple[Any, str]:
     """What the function returns for this very table, as an array, and what is wrong with it."""
-    try:
-        found, array = contained(_returned, function, table, impurity)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a function may fail in any way, even by leaving the program
-        return None, f"raised {told(error)}"
-    problem = problem_of(array, type(found).__name__, len(table))
-    return array, f"returned {problem}" if problem else ""
-
-
-def _returned(function: Callable[..., Any], table: NDArray[Any], impurity: str) -> tuple[Any, NDArray[Any]]:
-    """What the function returns, and that as an array, which may run more of the user's code."""
     import numpy as np
 
-    found = function(table, impurity)
-    return found, np.asarray(found)
+    try:
+        found = function(table, impurity)
+        array = np.asarray(found)  # fails for lists of unequal lengths, and may call the user's __array__
+    except (Exception, SystemExit) as error:
+        return None, f"raised {in_one_line(error)}"
+    problem = problem_of(array, type(found).__name__, len(table))
+    return array, f"returned {problem}" if problem else ""
 
 
 def problem_of(mask: NDArray[Any], what: str, n: int) -> str:

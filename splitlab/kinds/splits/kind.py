@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from splitlab.engine.folder import AGAIN, CONFIG
-from splitlab.engine.folder_layout import BLOCKS
 from splitlab.engine.kind import Kind
 from splitlab.engine.planning import PlanRequest
 from splitlab.engine.session import Session
+from splitlab.engine.store import BLOCKS
 from splitlab.kinds.random_tables.kind import RandomTables
 from splitlab.kinds.random_tables.plan import cell_blocks
 from splitlab.kinds.splits.compare import judge

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from splitlab.engine.checksums import check_file, parsed_manifest
+from splitlab.engine.checksums import check_file, read_manifest
 from splitlab.engine.folder import (
     AGAIN,
     conditions,
@@ -74,7 +74,7 @@ class Timing(RandomTables[TimingExperiment, TimingResults]):
         with locked(place):
             if self._has_times(place, session):
                 session.remark(
-                    f"{place} holds these times already; they are shown, and nothing is timed anew (--fresh does)"
+                    f"{place} holds these times already; they are shown, and nothing is timed again (--fresh does)"
                 )
                 write_config(place, self.experiment)
                 return self.load(place, session)
@@ -104,7 +104,7 @@ class Timing(RandomTables[TimingExperiment, TimingResults]):
         if not (place / TIMING).is_file():
             return False
         refuse_difference(place, _timed_by(session.opened(place).experiment), _timed_by(self.experiment))
-        before = conditions(parsed_manifest(place))
+        before = conditions(read_manifest(place))
         for name, here in conditions(timing_provenance(self.experiment)).items():
             if before[name] != here:
                 raise ConfigError(

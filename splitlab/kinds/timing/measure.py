@@ -40,7 +40,7 @@ from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.random_tables.plan import cell_blocks, draw_seconds, most_examples, splitter_seconds
 from splitlab.kinds.random_tables.work import draw
 from splitlab.kinds.timing.config import Engine, TimingExperiment
-from splitlab.plugins import contained, is_plugin, load
+from splitlab.plugins import is_plugin, load
 from splitlab.published import load_ratios
 from splitlab.splitters import get, reference, refuse_hopeless, split_batch
 from splitlab.splitters.precompile import compile_all
@@ -72,7 +72,7 @@ def compiled_job(column: Column, tables: Tables) -> Job:
 def python_job(column: Column, tables: Tables) -> Job:
     """One call that runs a plain splitter over all tables; they are made lists here, before the clock runs."""
     if get(column[1]).custom:
-        return own_job(column, tables)
+        return custom_job(column, tables)
     splitter, impurity, lists = reference.SPLITTERS[column[1]], column[0], tables.tolist()
 
     def job() -> None:
@@ -82,8 +82,11 @@ def python_job(column: Column, tables: Tables) -> Job:
     return job
 
 
-def own_job(column: Column, tables: Tables) -> Job:
-    """The same for a function of one's own, once it has split all tables as it should; it gets copies to spoil."""
+def custom_job(column: Column, tables: Tables) -> Job:
+    """One call that runs a user-defined splitter over all tables, which it has split correctly once.
+
+    It gets copies, as it does in a run: it may change them.
+    """
     impurity, splitter = column
     split_batch(get(splitter), tables, code(impurity))
     function = load(splitter)
@@ -92,7 +95,7 @@ def own_job(column: Column, tables: Tables) -> Job:
         for table in tables:
             function(table.copy(), impurity)
 
-    return lambda: contained(split_all)
+    return split_all
 
 
 JOBS: dict[Engine, Callable[[Column, Tables], Job]] = {"compiled": compiled_job, "python": python_job}

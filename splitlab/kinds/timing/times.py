@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from splitlab.engine.checksums import parsed_manifest
+from splitlab.engine.checksums import read_manifest
 from splitlab.engine.folder import CONFIG
 from splitlab.files import read_bounded
 from splitlab.text import ConfigError
@@ -31,8 +31,6 @@ def stored_times(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     except FileNotFoundError:
         how = f"`splitlab run {folder}/{CONFIG} --out {folder}` measures them"
         raise ConfigError(f"{folder}: holds no times ({TIMING} is missing); {how}") from None
-    except ConfigError:
-        raise
     except (ValueError, OSError) as error:
         raise ConfigError(f"{path}: cannot be read ({error})") from None
-    return frame, parsed_manifest(folder)
+    return frame, read_manifest(folder)

@@ -19,9 +19,8 @@ import numpy as np
 
 from splitlab._jit import Floats, Ints
 from splitlab.engine.blocks import Block, BlockData, Column, Work
-from splitlab.engine.folder_layout import BLOCKS
 from splitlab.engine.runner import Progress
-from splitlab.engine.store import FolderStore, Store
+from splitlab.engine.store import BLOCKS, FolderStore, Store
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.datasets import Data, catalogue, chosen_sets, content, found, load
 from splitlab.published.program import arithmetic
