@@ -33,10 +33,11 @@ class SplitsExperiment(RandomTablesExperiment):
 
     def resolved(self, source: Source) -> Self:
         """The experiment with its grid multiplied out; the authors' draws come with their seed."""
+        experiment = super().resolved(source)  # which refuses a grid that multiplies out to too many cells
         if self.draws != "authors":
-            return super().resolved(source)
+            return experiment
         self._check_authors(source)
-        return super().resolved(source).changed(seed=stream.SEED)
+        return experiment.changed(seed=stream.SEED)
 
     def _check_authors(self, source: Source) -> None:
         if "seed" in self.model_fields_set and self.seed != stream.SEED:
