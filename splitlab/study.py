@@ -34,11 +34,11 @@ def kind_class(name: str) -> type[Kind[Any, Any]] | None:
 
     ConfigError where a name ``package.module:Class`` stands for something else.
     """
-    found = KINDS.get(name, name)
-    if not is_plugin(found):
+    if name not in KINDS and not is_plugin(name):
         return None
-    search((Path(),))
-    made: Any = load(found)
+    if name not in KINDS:  # user code, which may be in the current folder; our own kinds are never looked for there
+        search((Path(),))
+    made: Any = load(KINDS.get(name, name))
     if not (isinstance(made, type) and issubclass(made, Kind)):
         raise ConfigError(f"kind: {name} is no class of experiments; derive one from splitlab.engine.kind.Kind")
     return made

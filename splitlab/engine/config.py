@@ -91,6 +91,7 @@ class Experiment(Closed):
     # Keys that are written last, and values that are not written.
     LAST: ClassVar[tuple[str, ...]] = ("published", "grid")
     UNWRITTEN: ClassVar[Mapping[str, object]] = {}
+    FOREIGN: ClassVar[tuple[str, ...]] = ()  # keys of other kinds, which people try here
 
     name: Annotated[str, AfterValidator(check_name)]
     kind: str
@@ -234,7 +235,6 @@ _PREDICATES = {  # of pydantic's own types of error
     "tuple_type": "is not a list; write one entry per line, each beginning with '- '",
     "list_type": "is not a list; write one entry per line, each beginning with '- '",
     "too_short": "has no items; at least one is needed",
-    "none_required": "does not go with this kind of experiment; leave it out",
     "model_type": "is not a mapping; write KEY: VALUE pairs",
     "literal_error": "is not possible here; write {expected}",
 }
@@ -255,6 +255,9 @@ def _first_error(errors: list[ErrorDetails], model: type[BaseModel], source: Sou
 
 
 def _unknown_key(path: Path_, model: type[BaseModel], source: Source) -> ConfigError:
+    if len(path) == 1 and path[0] in getattr(model, "FOREIGN", ()):
+        written = source.place(path).written
+        return source.error(path, f"{written} does not go with this kind of experiment; leave it out")
     for name in (key for key in path[:-1] if isinstance(key, str)):
         model = get_args(model.model_fields[name].annotation)[0]  # list[GridEntry] -> GridEntry
     key, known = str(path[-1]), list(model.model_fields)

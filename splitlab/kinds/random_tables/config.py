@@ -81,18 +81,18 @@ class RandomTablesExperiment(Experiment):
     ----------
     impurities, splitters : tuple of str
         Registered names, or functions as ``package.module:function``, in the order of the config.
+    grid : tuple of GridEntry
+        As written; in a resolved experiment one entry for each cell.
     seed : int
     published : str or None
         A name in `splitlab/published`, or the path of a csv; not looked up here.
-    grid : tuple of GridEntry
-        As written; in a resolved experiment one entry for each cell.
     """
 
     impurities: Names
     splitters: Names
+    grid: Annotated[tuple[GridEntry, ...], BeforeValidator(as_tuple), Field(min_length=1)]
     seed: Annotated[int, whole(0, 2**63 - 1)] = DEFAULT_SEED
     published: Annotated[str, AfterValidator(check_published)] | None = None
-    grid: Annotated[tuple[GridEntry, ...], BeforeValidator(as_tuple), Field(min_length=1)]
 
     @property
     def cells(self) -> tuple[tuple[Cell, int], ...]:

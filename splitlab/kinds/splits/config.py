@@ -33,7 +33,7 @@ class SplitsExperiment(RandomTablesExperiment):
 
     def resolved(self, source: Source) -> Self:
         """The experiment with its grid multiplied out; the authors' draws come with their seed."""
-        experiment = super().resolved(source)  # first of all: it refuses grids of astronomically many cells
+        experiment = super().resolved(source)  # which refuses a grid that multiplies out to too many cells
         if self.draws != "authors":
             return experiment
         self._check_authors(source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator
 
@@ -49,6 +49,8 @@ class TreesExperiment(Experiment):
     timed_trees : int
         How many trees of each kind are grown once more, one after the other, to take their time; 0: none.
     """
+
+    FOREIGN: ClassVar[tuple[str, ...]] = ("grid", "published")
 
     kind: Literal["trees"]
     catalogue: str = CATALOGUE
