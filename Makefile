@@ -10,7 +10,7 @@ SECONDS ?=
 OPTIONS = $(if $(RUNS),--runs $(RUNS)) $(if $(JOBS),--jobs $(JOBS))
 
 .DEFAULT_GOAL := help
-.PHONY: help env table1 table1-corrected table2 table2-corrected table3 excess table4 table4-corrected optimality adversary worst-tables replay run reference test test-slow lint bench clean
+.PHONY: help env all figures report table1 table1-corrected table2 table2-corrected table3 excess table4 table4-corrected optimality adversary worst-tables replay run reference test test-slow lint bench clean
 
 help:  ## list the targets
 	@echo "usage: make TARGET [RUNS=500] [JOBS=1]"
