@@ -21,9 +21,8 @@ from splitlab.adversary.text import number
 from splitlab.kinds.optimality.config import EXACT
 from splitlab.kinds.optimality.results import OPTIMUM
 from splitlab.kinds.splits.compare import Entry
-from splitlab.kinds.splits.tables import IMPURITY_TITLES
 from splitlab.published import PAPER_COMPETITORS
-from splitlab.report.layout import NONE, round_half_up
+from splitlab.report.layout import IMPURITY_TITLES, NONE, round_half_up
 from splitlab.splitters import get
 
 ROOT = Path(__file__).parents[1]
