@@ -142,7 +142,8 @@ def verify_command(args: argparse.Namespace) -> int:
     for line in found.orphans:
         say(f"{line}: belongs to no block of this run")
     same = "every bit is the same" if found.compared else "nothing to compare"
-    outcome = f"{len(found.differing)} differences" if found.differing else same
+    number = len(found.differing)
+    outcome = f"{number} difference{'' if number == 1 else 's'}" if number else same
     outcome += f", but {_blocks(len(found.absent))} not there" if found.absent else ""
     print(f"{found.compared} of {found.blocks} blocks computed again (--seed {seed}): {outcome}")
     if not found.compared and not found.differing:

@@ -58,7 +58,7 @@ def default_plan(kind: Computation, request: PlanRequest) -> str:
         for label, (n, left, seconds, disk) in rows.items()
     ]
     heads = ["group", "blocks", "left", "core time", "disk"]
-    table = Table(f"What is left of {kind.experiment.name}", heads, entries, 1, ["Times are rough estimates."])
+    table = Table(f"What is left of {kind.experiment.name}", heads, entries, 1, ["Core times are rough estimates."])
     left, seconds, disk = (sum(row[i] for row in rows.values()) for i in (1, 2, 3))
     if not left:
         return f"{table.as_text()}\nEverything is stored; {size(disk)}."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from splitlab.engine.kind import Kind
 from splitlab.engine.names import Plugins, lists_of, plugin_problems
 from splitlab.engine.session import Session
 from splitlab.engine.store import orphans
+from splitlab.files import as_csv
 from splitlab.text import ConfigError
 
 
@@ -32,7 +35,7 @@ class Verified:
         Chosen ones that are not stored, or were made by other code, wholly or but for some columns; and all others
         that have no file.
     differing : list of str
-        What differs, and the damaged files among the chosen ones.
+        What differs, and the damaged files among the chosen ones; and the tables that the stored runs do not give.
     orphans : list of str
         Files beside the blocks that are none of them.
     """
@@ -127,9 +130,24 @@ def verify(
     comparison = _Comparison(kind, stored, there)
     with kind.failures_explained(folder):
         kind.compute_missing(comparison, session)
+    tables = [] if absent else list(edited_tables(kind, folder, session))
     labels = dict.fromkeys(block.group.label for block in blocks)
     found = orphans(folder, labels, map(stored.path, blocks))
-    return Verified(total, len(there), absent, [*damaged, *comparison.differing], list(map(str, found)))
+    return Verified(total, len(there), absent, [*damaged, *comparison.differing, *tables], list(map(str, found)))
+
+
+def edited_tables(kind: Kind[Any, Any], folder: Path, session: Session) -> Iterator[str]:
+    """For each csv file that is not what the stored runs give, the first line that differs."""
+    results = kind.ready().load(folder, session)
+    for sheet in kind.sheets(results):
+        path = folder / f"{sheet.name}.csv"
+        if not path.is_file():
+            continue
+        found, wanted = path.read_text(encoding="utf-8").splitlines(), as_csv(sheet.frame).splitlines()
+        for number, lines in enumerate(zip_longest(found, wanted), 1):
+            if lines[0] != lines[1]:
+                yield f"{path.name}, line {number}: is not what the stored runs give; `splitlab report` writes it again"
+                break
 
 
 def elsewhere(kind: Kind[Any, Any], folder: Path) -> list[str]:

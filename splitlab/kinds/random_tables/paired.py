@@ -12,6 +12,7 @@ percent of their mean and 0 where both are 0: it never exceeds 200 and is turned
 from __future__ import annotations
 
 from itertools import combinations
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -75,8 +76,9 @@ def tie_fields(together: Together, s: int, runs: int) -> dict[str, float]:
     """The wins of splitter ``s`` when ties are shared, and when they count for nobody."""
     counts = together.winners[s].tolist()
     strict = counts[0] if counts else 0
-    shared = sum(count / (m + 1) for m, count in enumerate(counts))
-    squares = sum(count / (m + 1) ** 2 for m, count in enumerate(counts))
+    # fsum rounds once: plain sums of floats differ between versions of Python.
+    shared = fsum(count / (m + 1) for m, count in enumerate(counts))
+    squares = fsum(count / (m + 1) ** 2 for m, count in enumerate(counts))
     return {**_share_fields("shared", shared, squares, runs), **_share_fields("strict", strict, strict, runs)}
 
 

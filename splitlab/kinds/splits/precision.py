@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from splitlab.engine.blocks import Block, Task
 from splitlab.engine.config import MAX_RUNS
-from splitlab.engine.planning import COLUMN_BYTES, HEADER_BYTES, PlanRequest
+from splitlab.engine.planning import COLUMN_BYTES, HEADER_BYTES, PlanRequest, default_plan
 from splitlab.engine.session import Session
 from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.random_tables.kind import RandomTables
@@ -65,7 +65,12 @@ def runs_for(half_width: float, share: float = 0.5) -> int:
 
 
 def plan_text(kind: RandomTables[Any, Any], request: PlanRequest) -> str:
-    """What ``splitlab plan`` says: how many runs give the wanted precision, and what they take."""
+    """What ``splitlab plan`` says: how many runs give the wanted precision, and what they take.
+
+    Without a precision, what the runs of the config take.
+    """
+    if request.half_width is None and request.pilot is None:
+        return default_plan(kind, request)
     jobs = request.session.workers
     cells = plan(kind, request.half_width, request.pilot, request.session.say)
     assert request.half_width is not None  # plan refused it
