@@ -119,7 +119,7 @@ def _done(
 
 
 def _finished(futures: set[Any]) -> set[Any]:
-    """Those that are done, after waiting for at least one, or for a while."""
+    """The futures that are done, after waiting for at least one, or for a while."""
     from distributed import wait
 
     try:

@@ -27,9 +27,9 @@ class Verified:
     blocks : int
         The blocks of the experiment.
     compared : int
-        Those that were computed again and compared.
+        How many blocks were computed again and compared.
     absent : list of str
-        Chosen ones that are not stored, or were made by other code, wholly or but for some columns; and all others
+        Chosen blocks that are not stored, or were made by other code, wholly or but for some columns; and all others
         that have no file.
     differing : list of str
         What differs, and the damaged files among the chosen ones.
@@ -51,7 +51,7 @@ class _Lacking(BlockData):
     lacks: frozenset[Column] = frozenset()
 
     def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
-        """Those of them that are wanted."""
+        """The wanted columns among those that are to be computed again."""
         return tuple(column for column in wanted if column in self.lacks)
 
 

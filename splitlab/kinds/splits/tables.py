@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from splitlab.kinds.random_tables.config import RandomTablesExperiment
+from splitlab.kinds.random_tables.config import CELL, RandomTablesExperiment
 from splitlab.kinds.splits.results import Results
 from splitlab.report.layout import NONE, Entry, Table, round_half_up
 from splitlab.splitters import get
@@ -18,7 +18,7 @@ IMPURITY_TITLES = {"gini": "Gini", "entropy": "Entropy"}
 
 
 def impurity_title(name: str) -> str:
-    """How tables call an impurity; one's own goes by its name."""
+    """How tables call an impurity; a user-defined one goes by its name."""
     return IMPURITY_TITLES.get(name, name)
 
 
@@ -44,10 +44,7 @@ def win_tables(results: Results) -> list[Table]:
 def _win_table(title: str, part: pd.DataFrame, experiment: RandomTablesExperiment) -> Table:
     """Some cells of one impurity."""
     printed = bool((part["published"] != "").any())
-    rows = [
-        [*_cell_entries(experiment, cell), *_win_entries(group, printed)]
-        for cell, group in part.groupby(["n", "k", "max_count"])
-    ]
+    rows = [[*_cell_entries(experiment, cell), *_win_entries(group, printed)] for cell, group in part.groupby(CELL)]
     heads = [*_cell_heads(experiment)]
     for splitter in experiment.splitters:
         heads += [get(splitter).title, "paper"] if printed else [get(splitter).title]
@@ -89,7 +86,7 @@ def failure_tables(results: Results) -> list[Table]:
     ]
     rows = []
     for row in frame[frame["failures"] > 0].to_dict(orient="records"):
-        cell = [str(row[key]) for key in ("n", "k", "max_count")]
+        cell = [str(row[key]) for key in CELL]
         percents = (round_half_up(Fraction(100 * w, row["runs"])) for w in (row["wins"], row["wins"] + row["failures"]))
         number = f"{row['failures']} of {row['runs']}"
         names = (impurity_title(row["impurity"]), get(row["splitter"]).title)
@@ -111,8 +108,8 @@ def paired_tables(results: Results) -> list[Table]:
     for impurity in experiment.impurities:
         won = results.win_percentage[results.win_percentage["impurity"] == impurity]
         rows = []
-        for cell, group in won.groupby(["n", "k", "max_count"]):
-            here = pairs[(pairs[["impurity", "n", "k", "max_count"]] == [impurity, *cell]).all(axis=1)]
+        for cell, group in won.groupby(CELL):
+            here = pairs[(pairs[["impurity", *CELL]] == [impurity, *cell]).all(axis=1)]
             best = group["splitter"].iloc[int(group["wins"].to_numpy().argmax())]
             behind = [_behind(best, splitter, here) for splitter in experiment.splitters]
             rows.append([*_cell_entries(experiment, cell), Entry(get(best).title), *behind])
@@ -172,7 +169,7 @@ def _number(value: float) -> str:
 
 
 def _cell_heads(experiment: RandomTablesExperiment) -> list[str]:
-    return ["n", "k", "max_count"] if _several_maxima(experiment) else ["n", "k"]
+    return CELL if _several_maxima(experiment) else ["n", "k"]
 
 
 def _cell_entries(experiment: RandomTablesExperiment, cell: Sequence[Any]) -> list[Entry]:
