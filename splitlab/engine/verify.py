@@ -77,7 +77,7 @@ class _Comparison:
         return self._chosen.get((block.group, block.number), COMPLETE)
 
     def save(self, block: Block, data: BlockData) -> None:
-        """Compare."""
+        """Compare what was computed of a block with what is stored, and keep the differences."""
         for name, before, now in self._stored.compared(block, data):
             found = np.flatnonzero(before[: now.size].view(np.int64) != now.view(np.int64))
             if found.size:
