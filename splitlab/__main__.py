@@ -41,7 +41,7 @@ def enter() -> int:
 
     def interrupt(number: int, frame: FrameType | None) -> NoReturn:
         if caught or _loading(frame):
-            leave(number)  # also when somebody does not wait for what the first signal set going
+            leave(number)  # a second signal does not wait for what the first one set going
         caught.append(number)
         raise KeyboardInterrupt
 

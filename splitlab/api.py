@@ -52,10 +52,11 @@ def split(
         Contingency table: counts of n >= 2 values (rows) and k classes (columns), whole numbers of at most 1e15
         in total. Lists, integer arrays, integral floats and DataFrames will do; it is not modified.
     impurity : {"gini", "entropy"}, or a function
-        What is minimised; one's own is a function f of a class's share, or its name as ``package.module:function``.
+        What is minimised; a user-defined one is a function f of a class's share, or its name as
+        ``package.module:function``.
     splitter : str, or a function
-        A name of ``splitlab.splitters()``; one's own is a function (table, name of the impurity) -> booleans, True for
-        the left side, or its name.
+        A name of ``splitlab.splitters()``; a user-defined one is a function (table, name of the impurity) ->
+        booleans, True for the left side, or its name.
     direction : array_like, shape (k,)
         For ``splitter="direction"`` only, and needed there: one finite number d_i per class of ``table``. The values
         v are ordered by (d . A[v]) / |v|, and the best prefix is taken (Algorithm 1 of the paper, B_d).

@@ -51,7 +51,7 @@ def check(
     Parameters
     ----------
     splitter : str or function
-        A registered splitter, or one's own: a function, or its name as ``package.module:function``.
+        A registered splitter, or a user-defined one: a function, or its name as ``package.module:function``.
     ratio : float, optional
         The most times the optimum that it is claimed to reach.
     seed : int

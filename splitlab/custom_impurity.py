@@ -1,4 +1,4 @@
-"""An impurity of one's own: a function f of one share, named ``package.module:function``, and what is true of it.
+"""A user-defined impurity: a function f of one share, named ``package.module:function``, and what is true of it.
 
 I(u) = |u| sum_i f(u_i / |u|) is the form (P0) of the paper's class C, and Numba compiles f. The paper's guarantees
 need three properties more, for shares p and q:
@@ -82,7 +82,7 @@ def _compiled(name: str, version: str) -> Any:
     except Exception as error:
         problem = f"Numba cannot compile it as a function of one share: {_reason(error)}"
         raise ValueError(f"impurity {name}: {problem}") from None
-    if raises:  # compiled code has nobody to raise to: it would go on with some number
+    if raises:  # compiled code cannot raise through a C callback: it would go on with some number
         raise ValueError(f"impurity {name}: f can raise an error, which a compiled function of one share must not")
     values = _values(compiled, shares)
     for problem, wrong in (("not finite", ~np.isfinite(values)), ("negative", values < -SLACK)):
@@ -108,7 +108,7 @@ def _values(compiled: Any, shares: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def examine(name: str) -> Examined:
-    """Try (P1), (P2) and (P3) of an impurity of one's own, numerically.
+    """Try (P1), (P2) and (P3) of a user-defined impurity, numerically.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _examined(name: str, version: str) -> Examined:
 
 
 def guarantees(name: str) -> list[str]:
-    """Which of the proven ratios hold for an impurity of one's own, in sentences."""
+    """Which of the proven ratios hold for a user-defined impurity, in sentences."""
     found = examine(name)
     optimum = "exhaustive is optimal for every impurity"
     if found.p2:

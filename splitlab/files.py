@@ -82,5 +82,5 @@ def verify_checksum(path: Path) -> None:
 
 
 def as_csv(frame: pd.DataFrame) -> str:
-    """A frame for programs."""
+    """A frame as the text of a csv file, without its index."""
     return frame.to_csv(index=False, lineterminator="\n")

@@ -286,7 +286,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     before = stored.read_bytes()
 
     def fail(self: Path, target: Path) -> Path:
-        raise OSError("no more")
+        raise OSError(28, "no more")
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", fail)

@@ -17,7 +17,7 @@ from splitlab.engine.store import MemoryStore
 from splitlab.kinds.random_tables import histogram
 from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.random_tables.plan import cell_blocks
-from splitlab.kinds.splits.summary import IncompleteError, Summary, Tally, relative_excess, summarise, wins
+from splitlab.kinds.splits.summary import Accumulator, IncompleteError, Summary, relative_excess, summarise, wins
 from splitlab.statistics import quantile
 from splitlab.study import load_experiment
 from splitlab.tables.sampling import acceptance_probability
@@ -209,7 +209,7 @@ def test_adding_in_parts_equals_one_pass() -> None:
     impurities = made_up(997, 2, count=2)
     excess = relative_excess(impurities)[:, 0]
     won = wins(impurities, np.full(997, 40.0))[:, 0]
-    whole, parts = Tally(), Tally()
+    whole, parts = Accumulator(), Accumulator()
     failed = np.zeros(997, bool)
     failed[[5, 400]] = True
     whole.add(won, failed, excess, 0)

@@ -1,4 +1,4 @@
-"""A search for people: it says how far it is, and an interruption ends it with the best so far."""
+"""A search with progress: it says how far it is, and an interruption ends it with the best so far."""
 
 from __future__ import annotations
 

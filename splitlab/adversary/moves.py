@@ -191,7 +191,7 @@ def copy_row(tables: Ints, rng: Generator) -> None:
 
 
 def merge_rows(tables: Ints, rng: Generator) -> None:
-    """Add a row to another one, and begin it anew."""
+    """Add a row to another one, and draw it again."""
     t, (v, w) = _each(tables), _two(rng, tables, 1)
     tables[t, w] += tables[t, v]
     tables[t, v] = 0

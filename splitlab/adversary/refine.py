@@ -79,6 +79,6 @@ def neighbours(table: Ints, max_count: int) -> Ints:
 
 
 def _legal(tables: Ints) -> Ints:
-    """Those without negative entries, zero rows and zero columns."""
+    """The tables that have no negative entries, zero rows or zero columns."""
     fine: Bools = (tables >= 0).all(axis=(1, 2)) & (tables.sum(axis=2) > 0).all(axis=1)
     return np.ascontiguousarray(tables[fine & (tables.sum(axis=1) > 0).all(axis=1)])

@@ -46,7 +46,7 @@ class Problem:
     max_count: int
 
     def ratios(self, tables: Ints) -> Floats:
-        """Of a batch."""
+        """The ratios of a batch of tables, (b,)."""
         return ratios(tables, self.splitter, code(self.impurity))
 
     def refined(self, table: Ints) -> Found:

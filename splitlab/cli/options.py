@@ -23,7 +23,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(WRONG_INPUT, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
 
-# The commands of a parser, to which modules add theirs.
+# The commands of a parser, to which each module of commands adds its own.
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
@@ -64,7 +64,7 @@ def number(text: str) -> float:
 
 
 def say(line: str) -> None:
-    """One line on stderr, whatever is in it, if anybody listens."""
+    """One line on stderr, whatever is in it, if it can be written."""
     if sys.stderr:
         with suppress(OSError, ValueError):
             print(" ".join(line.splitlines()), file=sys.stderr, flush=True)

@@ -40,7 +40,7 @@ def _add_run(commands: Commands) -> None:
     run.add_argument("config", metavar="CONFIG", help="YAML file, see configs/")
     add_run_options(run)
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="replace a top-level key")
-    run.add_argument("--fresh", action="store_true", help="keep old results as a backup and start anew")
+    run.add_argument("--fresh", action="store_true", help="keep old results as a backup and start again")
     run.add_argument("--backend", choices=["local", "dask"], default="local", help="where the work is done")
     run.add_argument("--scheduler", metavar="tcp://HOST:PORT", help="of the Dask cluster, with --backend dask")
     add_no_plugins(run)

@@ -112,7 +112,7 @@ def list_command(args: argparse.Namespace) -> int:
 
 
 def _examine(name: str, allowed: bool) -> int:
-    """Say which guarantees hold for an impurity of the user's own."""
+    """Say which guarantees hold for a user-defined impurity."""
     from splitlab.custom_impurity import examine, guarantees
 
     _import_named({"impurities": name}, allowed)

@@ -1,4 +1,4 @@
-"""The same tasks on a Dask cluster: the driver sends a window of them, and stores what comes back.
+"""Tasks on a Dask cluster: the driver sends a window of them, and stores what comes back.
 
 A task carries all that decides its result, so it does not matter which worker does it, nor how often: one that dies is
 replaced by the scheduler, and the bytes are those of a local run. Workers with another version of the code, or of the
@@ -119,7 +119,7 @@ def _done(
 
 
 def _finished(futures: set[Any]) -> set[Any]:
-    """Those that are done, after waiting for at least one, or for a while."""
+    """The futures that are done, after waiting for at least one, or for a while."""
     from distributed import wait
 
     try:

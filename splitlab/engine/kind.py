@@ -2,7 +2,7 @@
 
 A kind is one class: it says which blocks of runs an experiment has, how one is computed, and what the numbers become.
 The engine runs, stores, continues and verifies the experiments of any kind, and knows none. To add a kind, write its
-class, in a folder of ``splitlab/kinds`` with its name in ``splitlab/kinds/__init__.py``, or in a file of your own that
+class, in a folder of ``splitlab/kinds`` with its name in ``splitlab/kinds/__init__.py``, or in another file that
 a config names: ``kind: my_module:MyKind``.
 
 How a run goes: `check`; for each of `blocks` the store is asked which of its `columns` it lacks; `tasks` cuts that
@@ -190,7 +190,7 @@ class Kind(ABC, Generic[E, R]):
         return ()
 
     def serial_columns(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """Those of some columns that hold the GIL: threads would only make them wait for each other."""
+        """The columns among these that hold the GIL: threads would only make them wait for each other."""
         return ()
 
     def identity(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The names of splitters and impurities in a config, and the functions of one's own among them."""
+"""The names of splitters and impurities in a config, and the user-defined functions among them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar on a terminal, a plain line now and then elsewhere."""
+"""Progress on stderr: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from splitlab.engine.blocks import Work
 
-PLAIN_SECONDS = 10.0
+LINE_SECONDS = 10.0
 
 
 class Bar:
@@ -49,7 +49,7 @@ class Lines:
         self._runs += work.runs
         self._seconds += work.seconds
         now = time.monotonic()
-        if self._runs == self._whole.runs or now - self._said >= PLAIN_SECONDS:
+        if self._runs == self._whole.runs or now - self._said >= LINE_SECONDS:
             self._said = now
             elapsed = now - self._began
             left = elapsed * (self._whole.seconds / self._seconds - 1.0)
@@ -79,7 +79,7 @@ def reporter(whole: Work, stream: TextIO) -> Bar | Lines:
 
 @contextmanager
 def shown(say: TextIO | None, work: Work) -> Iterator[Callable[[Work], None]]:
-    """Something that takes note of finished work, and shows it if there is somebody to show it to."""
+    """Something that takes note of finished work, and shows it where progress is wanted."""
     if say is None:
         yield lambda done: None
         return

@@ -15,7 +15,7 @@ from splitlab.text import ConfigError
 
 
 def _unknown(place: Path) -> NoReturn:
-    raise ConfigError(f"{place}: holds results; nobody said how to read them")
+    raise ConfigError(f"{place}: holds results, and the session does not say how to read them")
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Session:
         return check_jobs(self.jobs)
 
     def remark(self, text: str) -> None:
-        """Say a line, if there is somebody to say it to."""
+        """Say a line, if there is a stream to say it to."""
         tell(text, self.say)
 
     def facts(self) -> dict[str, object]:

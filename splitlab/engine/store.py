@@ -52,7 +52,7 @@ class MemoryStore:
         return self._blocks.get((block.group, block.number), EMPTY)
 
     def save(self, block: Block, data: BlockData) -> None:
-        """Keep ``data``."""
+        """Keep ``data`` as the block's content."""
         self._blocks[block.group, block.number] = data
 
 

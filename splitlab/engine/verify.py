@@ -30,9 +30,9 @@ class Verified:
     blocks : int
         The blocks of the experiment.
     compared : int
-        Those that were computed again and compared.
+        How many blocks were computed again and compared.
     absent : list of str
-        Chosen ones that are not stored, or were made by other code, wholly or but for some columns; and all others
+        Chosen blocks that are not stored, or were made by other code, wholly or but for some columns; and all others
         that have no file.
     differing : list of str
         What differs, and the damaged files among the chosen ones; and the tables that the stored runs do not give.
@@ -54,7 +54,7 @@ class _Lacking(BlockData):
     lacks: frozenset[Column] = frozenset()
 
     def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
-        """Those of them that are wanted."""
+        """The wanted columns among those that are to be computed again."""
         return tuple(column for column in wanted if column in self.lacks)
 
 
@@ -80,7 +80,7 @@ class _Comparison:
         return self._chosen.get((block.group, block.number), COMPLETE)
 
     def save(self, block: Block, data: BlockData) -> None:
-        """Compare."""
+        """Compare what was computed of a block with what is stored, and keep the differences."""
         for name, before, now in self._stored.compared(block, data):
             found = np.flatnonzero(before[: now.size].view(np.int64) != now.view(np.int64))
             if found.size:

@@ -1,1 +1,1 @@
-"""From results to what people read: tables, and the comparison with published numbers."""
+"""From results to reading matter: tables, and the comparison with published numbers."""

@@ -2,7 +2,7 @@
 
 A page is a sequence of sections, a section a sequence of blocks. Text from outside (names, titles, paths, notes) is
 escaped where it enters: elements are made of ``Html``, and only ``text`` and ``element`` make it, so that the type
-checker sees a string that somebody forgot to escape. The page has no scripts, asks no other place for anything, and
+checker sees a string that was not escaped. The page has no scripts, asks no other place for anything, and
 carries no dates: the same input gives the same bytes.
 """
 

@@ -130,14 +130,14 @@ def titles(names: Iterable[str]) -> dict[str, str]:
     """The title of every splitter: the registry's, or else the name of the user's own function."""
     unique = list(dict.fromkeys(names))
     short = [_title(name) for name in unique]
-    return {name: plain(s if short.count(s) == 1 else name) for name, s in zip(unique, short, strict=True)}
+    return {name: literal(s if short.count(s) == 1 else name) for name, s in zip(unique, short, strict=True)}
 
 
 def _title(name: str) -> str:
     return get(name).title.rpartition(":")[2] if known(name) else name.rpartition(":")[2]
 
 
-def plain(text: str) -> str:
+def literal(text: str) -> str:
     """``text`` so that no part of it is taken for a formula."""
     return text.replace("$", r"\$")
 

@@ -30,7 +30,7 @@ class LabelledTable:
     """A contingency table from a file, with what was recognised in it; made by `read_table`.
 
     `counts` has shape (n, k); `values` and `classes` are the n row and k column labels (which may repeat),
-    None without a label column or header line; `recognised` is for people, such as
+    None without a label column or header line; `recognised` says it in words, such as
     "5 values x 3 classes; header line read; first column read as labels; separator ','".
     """
 
@@ -177,7 +177,7 @@ def _is_header(record: _Record, others: list[list[str]], shorter: bool, name: st
     if beyond and not first[0] and all(cells[0] for cells in others):
         return True
     if any(words[beyond:]) and any(numbers[beyond:]):
-        # Reading over this line would lose a row of counts with one mistyped cell, and nobody would know.
+        # Reading over this line would lose a row of counts with one mistyped cell, unnoticed.
         w, n = words.index(True, beyond), numbers.index(True, beyond)
         cells = f"column {w + 1}: {show(first[w])} is a word, but column {n + 1} holds {show(first[n])}"
         hint = "correct the count, or, for a header line, give every class a name that is no number"

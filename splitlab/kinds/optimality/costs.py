@@ -17,6 +17,7 @@ from splitlab.engine.progress import shown
 from splitlab.engine.session import Session
 from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.optimality.config import OptimalityExperiment
+from splitlab.kinds.random_tables.config import CELL
 from splitlab.kinds.random_tables.work import timing_provenance
 from splitlab.kinds.timing.config import TimingExperiment
 from splitlab.kinds.timing.measure import check_rows, time_splitters, whole_work
@@ -83,7 +84,7 @@ def _fitting(part: TimingExperiment, stored: pd.DataFrame | None) -> pd.DataFram
     if stored is None:
         return None
     cell, _ = part.cells[0]
-    rows = stored[(stored[["n", "k", "max_count"]] == [cell.n, cell.k, cell.max_count]).all(axis=1)]
+    rows = stored[(stored[CELL] == [cell.n, cell.k, cell.max_count]).all(axis=1)]
     try:
         check_rows(part, rows)
     except ValueError:

@@ -21,10 +21,10 @@ from matplotlib.transforms import Bbox
 
 from splitlab.kinds.optimality.results import BEST_KNOWN
 from splitlab.kinds.random_tables.captions import impurity_title, tables_text
+from splitlab.kinds.random_tables.config import CELL
 from splitlab.kinds.random_tables.panels import MOST_VALUES, varies
 from splitlab.report.style import DOUBLE, SINGLE, Plot, canvas, finish, styled, styles, titles
 
-CELL = ["n", "k", "max_count"]
 ACROSS = 3
 KNOWN = " Best known: the optimum is out of reach there, and the best of these methods takes its place."
 NEAR, FAR = 3.5, 9.0  # points between a marker and its label

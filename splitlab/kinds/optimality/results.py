@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from splitlab.engine.store import Store
 from splitlab.kinds.optimality.config import LOWER_BOUND, OptimalityExperiment
-from splitlab.kinds.random_tables.config import Cell
-from splitlab.kinds.splits.summary import Tally, cell_columns, cell_fields, excess_fields, win_fields, wins
+from splitlab.kinds.random_tables.config import ENTRY, Cell
+from splitlab.kinds.splits.summary import Accumulator, cell_columns, cell_fields, excess_fields, win_fields, wins
 from splitlab.splitters.registry import proven_ratio
 
 OPTIMUM, BEST_KNOWN = "optimum", "best known"
 COLUMNS = (
-    *("impurity", "n", "k", "max_count", "splitter", "runs", "reference", "reached", "percent", "standard_error"),
+    *(*ENTRY, "runs", "reference", "reached", "percent", "standard_error"),
     *("wilson_low", "wilson_high", "mean_ratio", "mean_ratio_se", "maximum_ratio", "maximum_run", "unbounded"),
     *("bound_mean_ratio", "proven_ratio", "microseconds"),
 )
@@ -73,8 +73,7 @@ def optimality_frame(experiment: OptimalityExperiment, store: Store, times: pd.D
         for cell, runs in experiment.cells
         for row in _rows(experiment, store, impurity, cell, runs)
     ]
-    key = ["impurity", "n", "k", "max_count", "splitter"]
-    return pd.DataFrame(rows).merge(times[[*key, "microseconds"]], on=key, how="left")[list(COLUMNS)]
+    return pd.DataFrame(rows).merge(times[[*ENTRY, "microseconds"]], on=ENTRY, how="left")[list(COLUMNS)]
 
 
 def _rows(
@@ -83,7 +82,7 @@ def _rows(
     """One row per splitter of a cell."""
     names, solved = experiment.competitors(cell), experiment.has_optimum(cell)
     columns = names if solved else (*names, LOWER_BOUND)  # the last is below all
-    tallies, over_bound = [Tally() for _ in names], [Tally() for _ in names]
+    accumulators, over_bound = [Accumulator() for _ in names], [Accumulator() for _ in names]
     for first, totals, numbers in cell_columns(cell, runs, store, tuple((impurity, c) for c in columns)):
         impurities, lowest = numbers[:, : len(names)], numbers[:, -1]
         refuse_contradiction(impurities, lowest, totals, columns, f"{impurity}, {cell.label}", first)
@@ -92,16 +91,16 @@ def _rows(
         to_lowest = excess(impurities, lowest, impurities <= lowest[:, None])
         for s in range(len(names)):
             failed = np.isnan(impurities[:, s])  # never: an experiment of this kind stops at a failure
-            tallies[s].add(reached[:, s], failed, to_reference[:, s], first)
+            accumulators[s].add(reached[:, s], failed, to_reference[:, s], first)
             over_bound[s].add(reached[:, s], failed, to_lowest[:, s], first)
-    for splitter, tally, bounded in zip(names, tallies, over_bound, strict=True):
+    for splitter, accumulator, bounded in zip(names, accumulators, over_bound, strict=True):
         yield {
             "impurity": impurity,
             **cell_fields(cell),
             "splitter": splitter,
             "runs": runs,
             "reference": OPTIMUM if solved else BEST_KNOWN,
-            **ratio_fields(tally),
+            **ratio_fields(accumulator),
             "bound_mean_ratio": np.nan if solved else _mean_or_infinite(bounded),
             "proven_ratio": proven_ratio(splitter, impurity, cell.k),
         }
@@ -130,9 +129,9 @@ def excess(impurities: Floats, reference: Floats, reached: NDArray[np.bool_]) ->
     return np.where(reached, 0.0, ratios - 1.0)
 
 
-def ratio_fields(tally: Tally) -> dict[str, float]:
-    """The numbers of a splitter; ``tally`` was fed ratios less 1."""
-    won, beyond = win_fields(tally), excess_fields(tally)
+def ratio_fields(accumulator: Accumulator) -> dict[str, float]:
+    """The numbers of a splitter; ``accumulator`` has taken in ratios less 1."""
+    won, beyond = win_fields(accumulator), excess_fields(accumulator)
     return {
         "reached": won.pop("wins"),
         **won,
@@ -144,5 +143,5 @@ def ratio_fields(tally: Tally) -> dict[str, float]:
     }
 
 
-def _mean_or_infinite(tally: Tally) -> float:
-    return 1.0 + tally.total / tally.runs if tally.bounded == tally.runs else np.inf
+def _mean_or_infinite(accumulator: Accumulator) -> float:
+    return 1.0 + accumulator.total / accumulator.runs if accumulator.bounded == accumulator.runs else np.inf

@@ -15,13 +15,13 @@ from splitlab.files import write_atomically
 from splitlab.kinds.optimality.config import EXACT
 from splitlab.kinds.optimality.results import BEST_KNOWN, OPTIMUM
 from splitlab.kinds.random_tables.captions import impurity_title
+from splitlab.kinds.random_tables.config import CELL
 from splitlab.kinds.random_tables.panels import series, varies
 from splitlab.kinds.splits.results import Results
 from splitlab.kinds.timing.tables import microseconds
 from splitlab.report.layout import NONE, Entry, Table, round_half_up, write_frame
 from splitlab.splitters import get
 
-CELL = ["n", "k", "max_count"]
 MEANING = {OPTIMUM: "the optimum", BEST_KNOWN: "the best split known"}
 NOTES = {
     OPTIMUM: "proven: the ratio to the optimum that is proven for the method and this impurity.",

@@ -6,7 +6,7 @@ splitters of the experiment: tied splitters all win, and rounding differences be
 Where a splitter failed there is NaN: it does not win, and the others are compared without it.
 
 Relative excess. 100 (I(P) / min of the other splitters' I - 1), in percent; 0 where both are 0, or equal but for
-rounding (1e-9). Where only the rival's is 0 the excess is unbounded: such tables are counted and left out of
+rounding (1e-9). Where only the others' least is 0 the excess is unbounded: such tables are counted and left out of
 everything else, and so are those on which the splitter, or every other one, failed.
 """
 
@@ -33,18 +33,18 @@ def wins(impurities: NDArray[np.float64], totals: NDArray[np.float64]) -> NDArra
 def relative_excess(impurities: NDArray[np.float64]) -> NDArray[np.float64]:
     """Excess over the best other splitter, in percent: (runs, splitters) -> same shape, inf where unbounded."""
     count = impurities.shape[1]
-    rivals = np.empty_like(impurities)
+    competitors = np.empty_like(impurities)
     for s in range(count):
-        rivals[:, s] = np.fmin.reduce(np.delete(impurities, s, axis=1), axis=1)
+        competitors[:, s] = np.fmin.reduce(np.delete(impurities, s, axis=1), axis=1)
     excess = np.where(impurities > 0, np.inf, 0.0)
-    np.divide(impurities, rivals, out=excess, where=rivals > 0)
-    percent = np.where(rivals > 0, 100.0 * (excess - 1.0), excess)
+    np.divide(impurities, competitors, out=excess, where=competitors > 0)
+    percent = np.where(competitors > 0, 100.0 * (excess - 1.0), excess)
     percent = np.where(np.abs(percent) <= 100.0 * TIE_RELATIVE, 0.0, percent)
-    return np.where(np.isnan(impurities) | np.isnan(rivals), np.nan, percent)
+    return np.where(np.isnan(impurities) | np.isnan(competitors), np.nan, percent)
 
 
 @dataclass
-class Tally:
+class Accumulator:
     """Running sums over the tables of one cell and impurity, for one splitter."""
 
     runs: int = 0
@@ -80,7 +80,7 @@ class Tally:
             self.maximum = float(values.max())
             self.maximum_run = first_run + int(np.flatnonzero(finite)[values.argmax()])
 
-    def merge(self, other: Tally) -> None:
+    def merge(self, other: Accumulator) -> None:
         """Take in the sums over later tables; the numbers are those of adding these tables themselves."""
         for name in ("runs", "wins", "failures", "bounded", "unbounded", "total", "squares", "counts"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -90,14 +90,14 @@ class Tally:
             self.maximum, self.maximum_run = other.maximum, other.maximum_run
 
 
-def tallies_of(
+def accumulated(
     impurities: NDArray[np.float64], totals: NDArray[np.float64], first_run: int
-) -> tuple[list[Tally], Together]:
+) -> tuple[list[Accumulator], Together]:
     """The sums over some tables: impurities (runs, splitters), totals (runs,), and the number of the first run."""
-    tallies, together = [Tally() for _ in impurities.T], Together(impurities.shape[1])
+    accumulators, together = [Accumulator() for _ in impurities.T], Together(impurities.shape[1])
     won = wins(impurities, totals)
-    excess = relative_excess(impurities) if len(tallies) > 1 else np.zeros_like(impurities)
-    for s, tally in enumerate(tallies):
-        tally.add(won[:, s], np.isnan(impurities[:, s]), excess[:, s], first_run)
+    excess = relative_excess(impurities) if len(accumulators) > 1 else np.zeros_like(impurities)
+    for s, accumulator in enumerate(accumulators):
+        accumulator.add(won[:, s], np.isnan(impurities[:, s]), excess[:, s], first_run)
     together.add(won, impurities)
-    return tallies, together
+    return accumulators, together

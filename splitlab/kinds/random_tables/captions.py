@@ -10,12 +10,12 @@ import pandas as pd
 from splitlab.kinds.random_tables.panels import varies
 from splitlab.published import PAPER_COMPETITORS
 from splitlab.report import layout
-from splitlab.report.style import plain, titles
+from splitlab.report.style import literal, titles
 
 
 def impurity_title(name: Any) -> str:
     """The name of an impurity in titles."""
-    return plain(layout.impurity_title(str(name)))
+    return literal(layout.impurity_title(str(name)))
 
 
 def impurity_word(frame: pd.DataFrame) -> str:
@@ -54,10 +54,10 @@ def pool(frame: pd.DataFrame) -> str:
 
 def published_text(frame: pd.DataFrame, published: pd.Series[float]) -> str:
     """What the hollow markers are, if there are any."""
-    return f" Hollow markers: published values.{rivals_text(frame)}" if published.notna().any() else ""
+    return f" Hollow markers: published values.{competitors_text(frame)}" if published.notna().any() else ""
 
 
-def rivals_text(frame: pd.DataFrame) -> str:
+def competitors_text(frame: pd.DataFrame) -> str:
     """A warning where the published numbers were counted among other methods than ours."""
     if set(frame["splitter"]) == PAPER_COMPETITORS:
         return ""

@@ -28,6 +28,8 @@ MAX_ENTRIES = 1_000_000  # n * k: a table is a few MB at most
 MAX_TOTAL = 10**15  # n * k * max_count: totals stay exact in float64
 MAX_CELLS = 10_000
 DEFAULT_SEED = 2018
+CELL = ["n", "k", "max_count"]  # the columns of results that name a cell
+ENTRY = ["impurity", *CELL, "splitter"]  # and those that name an entry: a splitter in a cell
 
 
 @dataclass(frozen=True, order=True)
@@ -109,9 +111,9 @@ class RandomTablesExperiment(Experiment):
 
     def columns(self, cell: Cell) -> tuple[Column, ...]:
         """The columns of a cell: impurities times splitters, then the impurities with what these are held against."""
-        own = ((impurity, splitter) for impurity in self.impurities for splitter in self.splitters)
+        pairs = ((impurity, splitter) for impurity in self.impurities for splitter in self.splitters)
         further = ((impurity, name) for impurity in self.impurities for name in self.references(cell))
-        return (*own, *further)
+        return (*pairs, *further)
 
     def with_cells(self, cells: Iterable[tuple[Cell, int]]) -> Self:
         """The experiment on these cells."""

@@ -1,7 +1,7 @@
 """What is counted over all splitters of a cell together: ties, and differences of two on the same tables.
 
-Three rules for ties. *All*: everybody with the least impurity wins the table. *Shared*: m winners get 1/m each.
-*Strict*: only who wins alone wins. The first is the published one, and that of the plain columns ``wins``, ``percent``.
+Three rules for ties. *All*: every splitter with the least impurity wins the table. *Shared*: m winners get 1/m each.
+*Strict*: only who wins alone wins. The first is the published one, and that of the columns ``wins`` and ``percent``.
 
 A difference of two splitters has the standard error of the differences table by table: they share the tables, so
 their errors are not independent. For wins (all) it is ((u + v)/N - ((u - v)/N)^2) / N under the root, u and v being
@@ -62,8 +62,8 @@ class Together:
 
     def merge(self, other: Together) -> None:
         """Take in the sums over other tables."""
-        for mine, theirs in zip(self.arrays(), other.arrays(), strict=True):
-            mine += theirs
+        for sums, added in zip(self.arrays(), other.arrays(), strict=True):
+            sums += added
 
 
 def relative_difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -73,7 +73,7 @@ def relative_difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArr
 
 
 def tie_fields(together: Together, s: int, runs: int) -> dict[str, float]:
-    """The wins of splitter ``s`` when ties are shared, and when they count for nobody."""
+    """The wins of splitter ``s`` when ties are shared, and when they count for none of the tied."""
     counts = together.winners[s].tolist()
     strict = counts[0] if counts else 0
     # fsum rounds once: plain sums of floats differ between versions of Python.

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from splitlab.report.style import DOUBLE, SINGLE, canvas, finish, place_ticks, styles, titles
 
-ENTRY = ["impurity", "n", "k", "max_count", "splitter"]  # the columns that name an entry
 PANELS_ACROSS = 4
 MOST_VALUES = 24  # panels in a group: more would be no figure, and a picture too large to be written
 CROWDED = 12  # points on a line beyond which only some have markers

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from splitlab.kinds.random_tables.config import ENTRY
 from splitlab.kinds.splits.results import Results
 from splitlab.published import PAPER_COMPETITORS, PAPER_RUNS
 from splitlab.report.layout import Verdict, round_half_up
@@ -67,13 +68,13 @@ class Entry:
 
     def z(self) -> float | None:
         """Difference in standard errors; None where neither side varies."""
-        theirs = float(self.printed) / 100.0
-        pooled = (self.wins + theirs * self.published_runs) / (self.runs + self.published_runs)
+        published = float(self.printed) / 100.0
+        pooled = (self.wins + published * self.published_runs) / (self.runs + self.published_runs)
         variance = pooled * (1.0 - pooled) * (1.0 / self.runs + 1.0 / self.published_runs)
         if variance <= 0.0:
             return None
         rounding = float(self.rounding / 100) ** 2 / 12.0
-        return (self.wins / self.runs - theirs) / sqrt(variance + rounding)
+        return (self.wins / self.runs - published) / sqrt(variance + rounding)
 
     def rounds_alike(self) -> bool:
         """Whether our percentage, rounded half up, is the printed text."""
@@ -83,7 +84,7 @@ class Entry:
 
 def entries(results: Results) -> list[Entry]:
     """The entries of an experiment that have a published number."""
-    fields = ("impurity", "n", "k", "max_count", "splitter", "wins", "runs")
+    fields = (*ENTRY, "wins", "runs")
     return [
         Entry(**{f: row[f] for f in fields}, printed=row["published"])
         for row in results.win_percentage.to_dict(orient="records")
@@ -100,8 +101,8 @@ def judge(results: Results) -> Verdict:
     if not compared:
         return Verdict(False, True, "not compared: no published number belongs to these cells and splitters")
     if frozenset(experiment.splitters) != PAPER_COMPETITORS:
-        rivals = ", ".join(sorted(PAPER_COMPETITORS))
-        return Verdict(False, True, f"not judged: a win depends on the rivals, and the paper's are {rivals}")
+        competitors = ", ".join(sorted(PAPER_COMPETITORS))
+        return Verdict(False, True, f"not judged: a win depends on the rivals, and the paper's are {competitors}")
     if experiment.draws == "authors":
         return _digit_for_digit(compared)
     return _statistical(compared)

@@ -13,15 +13,15 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from splitlab.kinds.random_tables.captions import (
+    competitors_text,
     impurity_title,
     impurity_word,
     pool,
     published_text,
-    rivals_text,
     tables_text,
 )
+from splitlab.kinds.random_tables.config import ENTRY
 from splitlab.kinds.random_tables.panels import (
-    ENTRY,
     MEANING,
     PERCENT,
     by_max_count,
@@ -151,14 +151,14 @@ def pcext_plot(frame: pd.DataFrame) -> Plot | None:
     ValueError
         An entry of PCext is there twice.
     """
-    own = frame[frame["splitter"].isin((COUNTED, SCALED))]
-    refuse_repeated_rows(own, ENTRY)
-    own = own[own.groupby(ENTRY[:-1])["splitter"].transform("nunique") == 2].reset_index(drop=True)
-    if own.empty:
+    pcext = frame[frame["splitter"].isin((COUNTED, SCALED))]
+    refuse_repeated_rows(pcext, ENTRY)
+    pcext = pcext[pcext.groupby(ENTRY[:-1])["splitter"].transform("nunique") == 2].reset_index(drop=True)
+    if pcext.empty:
         return None
-    x = horizontal(own)
-    own, omitted = thinned(own, x)
-    published, look = _published(own), styles((COUNTED, SCALED))
+    x = horizontal(pcext)
+    pcext, omitted = thinned(pcext, x)
+    published, look = _published(pcext), styles((COUNTED, SCALED))
     ring = {**hollow("o", GREY), "markersize": 7.5, "markeredgewidth": 1.0, "linestyle": "none"}
 
     def draw(axes: Axes, part: pd.DataFrame) -> None:
@@ -172,15 +172,15 @@ def pcext_plot(frame: pd.DataFrame) -> Plot | None:
         handles = [Line2D([], [], **look[s].of_line(), label=label) for s, label in labels.items()]
         if published.notna().any():
             handles.append(Line2D([], [], **ring, label="published as PCext"))
-        figure = grid(own, _impurity_and_maximum(own), x, PERCENT, draw, handles)
+        figure = grid(pcext, _impurity_and_maximum(pcext), x, PERCENT, draw, handles)
     caption = (
         f"Percentage of random tables won by PCext when rows are ordered by their scored counts and when they are "
         f"ordered by their scored class probabilities, as Coppersmith, Hong and Hosking define it, against the "
-        f"{MEANING[x]}. {tables_text(own)} Bars: 95 % Wilson intervals."
+        f"{MEANING[x]}. {tables_text(pcext)} Bars: 95 % Wilson intervals."
         + (" Rings: the values published as PCext." if published.notna().any() else "")
         + omitted
     )
-    return Plot("pcext", figure, own, caption)
+    return Plot("pcext", figure, pcext, caption)
 
 
 def excess_plots(histogram: pd.DataFrame) -> list[Plot]:
@@ -306,7 +306,7 @@ def diagonal_plot(frame: pd.DataFrame) -> Plot | None:
         f"Win percentages, ours against the published ones, for all {len(data)} entries that have one. "
         f"{tables_text(data)} Bars: 2 standard errors of the difference, the sampling error of {PAPER_RUNS:,} "
         f"published tables included. Below: difference over its standard error, with the band of ±2"
-        f"{_left_out(data)}.{rivals_text(frame)}"
+        f"{_left_out(data)}.{competitors_text(frame)}"
     )
     return Plot("against_published", figure, data, caption)
 
@@ -317,15 +317,15 @@ def _against_published(frame: pd.DataFrame) -> pd.DataFrame:
     data = frame.loc[printed.notna(), [*ENTRY, "runs", "wins", "percent", "published"]].reset_index(drop=True)
     if data.empty:
         return data
-    theirs = printed.dropna().to_numpy() / 100.0
+    published = printed.dropna().to_numpy() / 100.0
     ours = data["percent"] / 100.0
-    variance = ours * (1.0 - ours) / data["runs"] + theirs * (1.0 - theirs) / PAPER_RUNS
+    variance = ours * (1.0 - ours) / data["runs"] + published * (1.0 - published) / PAPER_RUNS
     entries = [
         compare.Entry(**{field: row[field] for field in (*ENTRY, "wins", "runs")}, printed=str(row["published"]))
         for row in data.to_dict(orient="records")
     ]
     z = pd.array([entry.z() for entry in entries], dtype="Float64").to_numpy(float, na_value=np.nan)
-    return data.assign(published=100.0 * theirs, combined_error=100.0 * np.sqrt(variance), z=z)
+    return data.assign(published=100.0 * published, combined_error=100.0 * np.sqrt(variance), z=z)
 
 
 def _is_open(frame: pd.DataFrame, impurity: Any) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from splitlab.kinds.random_tables.config import CELL
 from splitlab.kinds.splits.compare import Entry as Compared
 from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.tables import excess_tables, failure_tables, paired_tables, win_tables
@@ -61,5 +62,5 @@ def _differing(entries: Sequence[Compared]) -> Table:
     for e in entries:
         ours = round_half_up(Fraction(100 * e.wins, e.runs), 2)
         rows.append([Entry(str(x)) for x in (e.impurity, e.n, e.k, e.max_count, e.splitter, ours, e.printed)])
-    heads = ["impurity", "n", "k", "max_count", "method", "ours", page.PUBLISHED_HEAD]
+    heads = ["impurity", *CELL, "method", "ours", page.PUBLISHED_HEAD]
     return Table("Entries that differ from the published ones, in percent", heads, rows, 5)

@@ -17,7 +17,7 @@ from splitlab.engine.blocks import Block, Task
 from splitlab.engine.config import MAX_RUNS
 from splitlab.engine.planning import COLUMN_BYTES, HEADER_BYTES, PlanRequest, default_plan
 from splitlab.engine.session import Session
-from splitlab.kinds.random_tables.config import Cell
+from splitlab.kinds.random_tables.config import CELL, Cell
 from splitlab.kinds.random_tables.kind import RandomTables
 from splitlab.kinds.random_tables.paired import NORMAL_975
 from splitlab.kinds.random_tables.plan import BLOCK_RUNS, block_count
@@ -111,7 +111,7 @@ def _pilot_shares(kind: RandomTables[Any, Any], pilot: int, say: TextIO | None) 
     frame = with_runs(kind, pilot).run(Session(say=say)).win_percentage
     shares = {}
     for cell, _ in kind.experiment.cells:
-        rows = frame[(frame[["n", "k", "max_count"]] == [cell.n, cell.k, cell.max_count]).all(axis=1)]
+        rows = frame[(frame[CELL] == [cell.n, cell.k, cell.max_count]).all(axis=1)]
         nearest = [
             min(max(0.5, low / 100), high / 100) for low, high in zip(rows.wilson_low, rows.wilson_high, strict=True)
         ]
@@ -153,7 +153,7 @@ def stored_bytes(experiment: Any, cell: Cell, runs: int) -> int:
 
 def table_text(cells: Sequence[CellPlan], config: str, half_width: float, pilot: int | None, jobs: int) -> str:
     """A row per cell, the sum, and the command that does it."""
-    heads = ["n", "k", "max_count", "p", "runs", "core time", "disk"]
+    heads = [*CELL, "p", "runs", "core time", "disk"]
     rows = [
         [str(part) for part in (c.cell.n, c.cell.k, c.cell.max_count)]
         + [f"{c.share:.3f}", f"{c.runs:,}", duration(c.seconds), size(c.bytes)]

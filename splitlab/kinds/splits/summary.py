@@ -14,8 +14,8 @@ from scipy import stats
 from splitlab.engine.blocks import Block, BlockData, Column
 from splitlab.engine.store import Store
 from splitlab.kinds.random_tables import histogram
-from splitlab.kinds.random_tables.accumulator import Tally, relative_excess, tallies_of, wins
-from splitlab.kinds.random_tables.config import Cell, RandomTablesExperiment
+from splitlab.kinds.random_tables.accumulator import Accumulator, accumulated, relative_excess, wins
+from splitlab.kinds.random_tables.config import CELL, ENTRY, Cell, RandomTablesExperiment
 from splitlab.kinds.random_tables.paired import PAIRS, TIES, Together, pair_rows, tie_fields
 from splitlab.kinds.random_tables.plan import BLOCK_RUNS, cell_blocks, first_run
 from splitlab.kinds.splits.sums_store import SumsStore
@@ -26,9 +26,9 @@ from splitlab.tables.sampling import candidate_acceptance
 QUANTILES = {"median": 0.5, "p95": 0.95, "p99": 0.99}
 
 __all__ = [
+    "Accumulator",
     "IncompleteError",
     "Summary",
-    "Tally",
     "block_wins",
     "cell_columns",
     "cell_fields",
@@ -88,16 +88,18 @@ def summarise(experiment: RandomTablesExperiment, store: Store) -> Summary:
     for impurity in experiment.impurities:
         columns = tuple((impurity, s) for s in experiment.splitters)
         for cell, runs in experiment.cells:
-            tallies, together = _tally(cell, runs, store, columns)
+            accumulators, together = _accumulated(cell, runs, store, columns)
             place = {"impurity": impurity, **cell_fields(cell)}
             pairs += [{**place, **row} for row in pair_rows(together, experiment.splitters, runs)]
-            for s, (splitter, tally) in enumerate(zip(experiment.splitters, tallies, strict=True)):
+            for s, (splitter, accumulator) in enumerate(zip(experiment.splitters, accumulators, strict=True)):
                 place = {"impurity": impurity, **cell_fields(cell), "splitter": splitter, "runs": runs}
                 printed = published.get(impurity, cell.n, cell.k, cell.max_count, splitter)
-                won.append({**place, **win_fields(tally), **tie_fields(together, s, runs), "published": printed or ""})
-                if len(tallies) > 1:
-                    excess.append({**place, **excess_fields(tally)})
-                    histograms.append(_histogram_rows(place, tally))
+                won.append(
+                    {**place, **win_fields(accumulator), **tie_fields(together, s, runs), "published": printed or ""}
+                )
+                if len(accumulators) > 1:
+                    excess.append({**place, **excess_fields(accumulator)})
+                    histograms.append(_histogram_rows(place, accumulator))
     return Summary(
         pd.DataFrame(won)[_WON],
         pd.DataFrame(excess, columns=_EXCESS),
@@ -107,18 +109,20 @@ def summarise(experiment: RandomTablesExperiment, store: Store) -> Summary:
     )
 
 
-def _tally(cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]) -> tuple[list[Tally], Together]:
-    tallies, together = [Tally() for _ in columns], Together(len(columns))
+def _accumulated(
+    cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]
+) -> tuple[list[Accumulator], Together]:
+    accumulators, together = [Accumulator() for _ in columns], Together(len(columns))
     for _, parts, pairs in _block_sums(cell, runs, store, columns):
-        for tally, part in zip(tallies, parts, strict=True):
-            tally.merge(part)
+        for accumulator, part in zip(accumulators, parts, strict=True):
+            accumulator.merge(part)
         together.merge(pairs)
-    return tallies, together
+    return accumulators, together
 
 
 def _block_sums(
     cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]
-) -> Iterator[tuple[Block, list[Tally], Together]]:
+) -> Iterator[tuple[Block, list[Accumulator], Together]]:
     """For each block of a cell, the sums over its runs, as they are kept or made of kept runs."""
     if isinstance(store, SumsStore):
         for block in cell_blocks(cell, runs):
@@ -128,7 +132,7 @@ def _block_sums(
         return
     for block in cell_blocks(cell, runs):
         totals, impurities = cut(_loaded(block, store, columns), block, columns)
-        yield block, *tallies_of(impurities, totals, first_run(block))
+        yield block, *accumulated(impurities, totals, first_run(block))
 
 
 def block_wins(experiment: RandomTablesExperiment, store: Store) -> pd.DataFrame:
@@ -140,8 +144,8 @@ def block_wins(experiment: RandomTablesExperiment, store: Store) -> pd.DataFrame
     for impurity in experiment.impurities:
         for cell, runs in experiment.cells:
             columns = tuple((impurity, s) for s in experiment.competitors(cell))
-            for block, tallies, _ in _block_sums(cell, runs, store, columns):
-                counts = [tally.wins for tally in tallies]
+            for block, accumulators, _ in _block_sums(cell, runs, store, columns):
+                counts = [accumulator.wins for accumulator in accumulators]
                 place = {"impurity": impurity, **cell_fields(cell), "block": block.number, "runs": block.size}
                 rows.append({**place, **dict(zip(experiment.splitters, counts, strict=False))})
     return pd.DataFrame(rows)
@@ -152,40 +156,40 @@ def cell_fields(cell: Cell) -> dict[str, int]:
     return {"n": cell.n, "k": cell.k, "max_count": cell.max_count}
 
 
-def win_fields(tally: Tally) -> dict[str, float]:
+def win_fields(accumulator: Accumulator) -> dict[str, float]:
     """Wins, and their percentage with standard error and Wilson interval."""
-    share = tally.wins / tally.runs
-    interval = stats.binomtest(tally.wins, tally.runs).proportion_ci(0.95, method="wilson")
+    share = accumulator.wins / accumulator.runs
+    interval = stats.binomtest(accumulator.wins, accumulator.runs).proportion_ci(0.95, method="wilson")
     return {
-        "wins": tally.wins,
-        "percent": 100.0 * tally.wins / tally.runs,
-        "standard_error": 100.0 * float(np.sqrt(share * (1.0 - share) / tally.runs)),
+        "wins": accumulator.wins,
+        "percent": 100.0 * accumulator.wins / accumulator.runs,
+        "standard_error": 100.0 * float(np.sqrt(share * (1.0 - share) / accumulator.runs)),
         "wilson_low": 100.0 * float(interval.low),
         "wilson_high": 100.0 * float(interval.high),
-        "failures": tally.failures,
-        "first_failure": tally.first_failure,
+        "failures": accumulator.failures,
+        "first_failure": accumulator.first_failure,
     }
 
 
-def excess_fields(tally: Tally) -> dict[str, float]:
+def excess_fields(accumulator: Accumulator) -> dict[str, float]:
     """Mean with standard error, quantiles and maximum of the excess, and how many tables have none."""
-    m = tally.bounded
-    mean = tally.total / m if m else np.nan
-    maximum = tally.maximum if m else np.nan
-    variance = max(0.0, (tally.squares - m * mean * mean) / (m - 1)) if m > 1 else np.nan
+    m = accumulator.bounded
+    mean = accumulator.total / m if m else np.nan
+    maximum = accumulator.maximum if m else np.nan
+    variance = max(0.0, (accumulator.squares - m * mean * mean) / (m - 1)) if m > 1 else np.nan
     return {
         "mean": mean,
         "standard_error": float(np.sqrt(variance / m)) if m else np.nan,
         # The centre of the quantile's bin may lie beyond the largest value in it.
-        **{name: min(quantile(histogram.VALUES, tally.counts, q), maximum) for name, q in QUANTILES.items()},
+        **{name: min(quantile(histogram.VALUES, accumulator.counts, q), maximum) for name, q in QUANTILES.items()},
         "maximum": maximum,
-        "maximum_run": tally.maximum_run,
-        "unbounded": tally.unbounded,
+        "maximum_run": accumulator.maximum_run,
+        "unbounded": accumulator.unbounded,
     }
 
 
-def _histogram_rows(place: dict[str, Any], tally: Tally) -> pd.DataFrame:
-    values, counts = histogram.occupied(tally.counts)
+def _histogram_rows(place: dict[str, Any], accumulator: Accumulator) -> pd.DataFrame:
+    values, counts = histogram.occupied(accumulator.counts)
     return pd.DataFrame({**{key: place[key] for key in _PLACE}, "excess": values, "tables": counts})
 
 
@@ -193,11 +197,11 @@ def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*_PLACE, "excess", "tables"])
 
 
-_PLACE = ["impurity", "n", "k", "max_count", "splitter", "runs"]
+_PLACE = [*ENTRY, "runs"]
 _INTERVAL = ["wilson_low", "wilson_high"]
 _WON = [*_PLACE, "wins", "percent", "standard_error", "published", *_INTERVAL, "failures", "first_failure", *TIES]
-_PAIRS = ["impurity", "n", "k", "max_count", *PAIRS]
-_EXCESS = [*_PLACE, *excess_fields(Tally())]
+_PAIRS = ["impurity", *CELL, *PAIRS]
+_EXCESS = [*_PLACE, *excess_fields(Accumulator())]
 
 
 def _draws(experiment: RandomTablesExperiment, store: Store) -> pd.DataFrame:

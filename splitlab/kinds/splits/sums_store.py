@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from splitlab.engine.blocks import COMPLETE, EMPTY, Block, BlockData, Column
 from splitlab.engine.store import BLOCKS, check_header, framed, prepare_group, unframed
 from splitlab.files import read_bounded, write_atomically
-from splitlab.kinds.random_tables.accumulator import Tally, tallies_of
+from splitlab.kinds.random_tables.accumulator import Accumulator, accumulated
 from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.random_tables.histogram import BINS
 from splitlab.kinds.random_tables.paired import Together
@@ -36,7 +36,7 @@ SUMS = "all that is kept"  # how the sums of a block are called
 GROUPS_HELD = 8  # in memory; workers are never so far apart
 COUNTS = ("runs", "wins", "failures", "first_failure", "bounded", "unbounded", "maximum_run")
 FLOATS = ("total", "squares", "maximum")
-Sums = dict[str, tuple[list[Tally], Together]]  # by impurity
+Sums = dict[str, tuple[list[Accumulator], Together]]  # by impurity
 
 
 @dataclass
@@ -91,7 +91,7 @@ class SumsStore:
         """Keep the sums of a block."""
         group, sums = self._group(block), self._sums_of(block, data)
         group.numbers[block.number] = _flat(data.drawn.sum(), sums)
-        counts = np.stack([tally.counts for tallies, _ in sums.values() for tally in tallies])
+        counts = np.stack([accumulator.counts for accumulators, _ in sums.values() for accumulator in accumulators])
         group.counts = group.counts + counts if group.counts.size else counts
         if self.folder is not None:
             prepare_group(self.folder, block.group.label)
@@ -101,7 +101,7 @@ class SumsStore:
         found = {}
         for impurity in self.impurities:
             columns = np.stack([data.columns[impurity, s] for s in self.splitters], axis=1)
-            found[impurity] = tallies_of(columns, data.totals, first_run(block))
+            found[impurity] = accumulated(columns, data.totals, first_run(block))
         return found
 
     def compared(self, block: Block, data: BlockData) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
@@ -129,8 +129,8 @@ class SumsStore:
             if _place(block) != place:
                 place = _place(block)
                 self._check_no_others(group, wanted)
-                for tally, counts in zip((t for ts, _ in sums.values() for t in ts), group.counts, strict=True):
-                    tally.counts = counts.copy()
+                for accumulator, counts in zip((t for ts, _ in sums.values() for t in ts), group.counts, strict=True):
+                    accumulator.counts = counts.copy()
             yield block, drawn, sums
 
     def remove_superseded(self, cell_blocks: Iterable[Block]) -> None:
@@ -230,8 +230,8 @@ def _length(impurities: int, splitters: int) -> int:
 def _flat(drawn: float, sums: Sums) -> NDArray[np.float64]:
     """Sums in a row of numbers; counts are far below 2^53."""
     parts: list[Any] = [[drawn]]
-    for tallies, together in sums.values():
-        parts += [[float(getattr(tally, name)) for name in (*COUNTS, *FLOATS)] for tally in tallies]
+    for accumulators, together in sums.values():
+        parts += [[float(getattr(accumulator, name)) for name in (*COUNTS, *FLOATS)] for accumulator in accumulators]
         parts += [array.ravel() for array in together.arrays()]
     return np.concatenate(parts).astype(np.float64)
 
@@ -239,15 +239,15 @@ def _flat(drawn: float, sums: Sums) -> NDArray[np.float64]:
 def _unflat(numbers: NDArray[np.float64], impurities: tuple[str, ...], splitters: int) -> tuple[float, Sums]:
     sums, at = {}, 1
     for impurity in impurities:
-        tallies = []
+        accumulators = []
         for _ in range(splitters):
-            tallies.append(Tally())
+            accumulators.append(Accumulator())
             for name in (*COUNTS, *FLOATS):
-                setattr(tallies[-1], name, int(numbers[at]) if name in COUNTS else float(numbers[at]))
+                setattr(accumulators[-1], name, int(numbers[at]) if name in COUNTS else float(numbers[at]))
                 at += 1
         together = Together(splitters)
         for array in together.arrays():
             array[...] = numbers[at : at + array.size].reshape(array.shape)
             at += array.size
-        sums[impurity] = (tallies, together)
+        sums[impurity] = (accumulators, together)
     return float(numbers[0]), sums

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from splitlab.kinds.random_tables.config import RandomTablesExperiment
+from splitlab.kinds.random_tables.config import CELL, RandomTablesExperiment
 from splitlab.kinds.splits.results import Results
 from splitlab.report.layout import NONE, Entry, Table, impurity_title, round_half_up
 from splitlab.splitters import get
@@ -37,10 +37,7 @@ def win_tables(results: Results) -> list[Table]:
 def _win_table(title: str, part: pd.DataFrame, experiment: RandomTablesExperiment) -> Table:
     """Some cells of one impurity."""
     printed = bool((part["published"] != "").any())
-    rows = [
-        [*_cell_entries(experiment, cell), *_win_entries(group, printed)]
-        for cell, group in part.groupby(["n", "k", "max_count"])
-    ]
+    rows = [[*_cell_entries(experiment, cell), *_win_entries(group, printed)] for cell, group in part.groupby(CELL)]
     heads = [*_cell_heads(experiment)]
     for splitter in experiment.splitters:
         heads += [get(splitter).title, "paper"] if printed else [get(splitter).title]
@@ -82,7 +79,7 @@ def failure_tables(results: Results) -> list[Table]:
     ]
     rows = []
     for row in frame[frame["failures"] > 0].to_dict(orient="records"):
-        cell = [str(row[key]) for key in ("n", "k", "max_count")]
+        cell = [str(row[key]) for key in CELL]
         percents = (round_half_up(Fraction(100 * w, row["runs"])) for w in (row["wins"], row["wins"] + row["failures"]))
         number = f"{row['failures']} of {row['runs']}"
         names = (impurity_title(row["impurity"]), get(row["splitter"]).title)
@@ -104,8 +101,8 @@ def paired_tables(results: Results) -> list[Table]:
     for impurity in experiment.impurities:
         won = results.win_percentage[results.win_percentage["impurity"] == impurity]
         rows = []
-        for cell, group in won.groupby(["n", "k", "max_count"]):
-            here = pairs[(pairs[["impurity", "n", "k", "max_count"]] == [impurity, *cell]).all(axis=1)]
+        for cell, group in won.groupby(CELL):
+            here = pairs[(pairs[["impurity", *CELL]] == [impurity, *cell]).all(axis=1)]
             best = group["splitter"].iloc[int(group["wins"].to_numpy().argmax())]
             behind = [_behind(best, splitter, here) for splitter in experiment.splitters]
             rows.append([*_cell_entries(experiment, cell), Entry(get(best).title), *behind])
@@ -165,7 +162,7 @@ def _number(value: float) -> str:
 
 
 def _cell_heads(experiment: RandomTablesExperiment) -> list[str]:
-    return ["n", "k", "max_count"] if _several_maxima(experiment) else ["n", "k"]
+    return CELL if _several_maxima(experiment) else ["n", "k"]
 
 
 def _cell_entries(experiment: RandomTablesExperiment, cell: Sequence[Any]) -> list[Entry]:

@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from splitlab.kinds.random_tables.captions import timed_text
+from splitlab.kinds.random_tables.config import ENTRY
 from splitlab.kinds.random_tables.panels import (
-    ENTRY,
     MEANING,
     TIME,
     by_max_count,
@@ -20,7 +20,7 @@ from splitlab.kinds.random_tables.panels import (
     thinned,
     varies,
 )
-from splitlab.report.style import Plot, plain, styled, styles
+from splitlab.report.style import Plot, literal, styled, styles
 
 
 def time_plots(timing: pd.DataFrame) -> list[Plot]:
@@ -60,7 +60,7 @@ def _time_plot(frame: pd.DataFrame, x: str, name: str) -> Plot:
             line(axes, rows, x, TIME, splitter, look[splitter].of_line())
 
     with styled():
-        figure = grid(frame, frame["engine"].astype(str).map(plain), x, TIME, draw, method_handles(frame))
+        figure = grid(frame, frame["engine"].astype(str).map(literal), x, TIME, draw, method_handles(frame))
     caption = (
         f"Time that each method takes for one random table, all impurities together, against the {MEANING[x]}, for "
         f"each {MEANING[other(x)]}, both axes logarithmic. {timed_text(frame)} "

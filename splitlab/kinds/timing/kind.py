@@ -48,7 +48,7 @@ from splitlab.text import ConfigError
 
 
 class Timing(RandomTables[TimingExperiment, TimingResults]):
-    """Times of every splitter, compiled and in plain Python."""
+    """Times of every splitter, compiled and as its reference implementation in Python."""
 
     Config = TimingExperiment
     DISTRIBUTED = False

@@ -1,10 +1,10 @@
 """The timing pass: how long splitters take for a table, and how that compares with one of them, the *baseline*.
 
 A *column* is a pair (impurity, splitter), an *engine* the code that runs it: ``compiled``, the kernels, or
-``python``, the plain version of each splitter. Everything happens in one process and one thread.
+``python``, the reference implementation of each splitter. Everything happens in one process and one thread.
 
 For each cell and engine the tables are drawn (those of kind splits), cut into *batches*, and every column is run over
-the first batch until that takes 20 ms: this warms the code up and says how often the batches must be gone over
+the first batch until that takes 20 ms: this compiles the code, and says how often the batches must be gone over
 (*loops*), so that the clock's resolution and the cost of a call do not matter. A *repeat* then takes the batches one
 by one and lets the columns in turn go over each of them, so that slow spells of the machine hit all alike; repeat r
 begins with splitter r mod S, so that no splitter always follows the same one. One repeat gives each column's mean
@@ -36,7 +36,7 @@ from scipy import stats
 from splitlab.engine.blocks import Task, Work
 from splitlab.engine.runner import Progress
 from splitlab.impurity import code
-from splitlab.kinds.random_tables.config import Cell
+from splitlab.kinds.random_tables.config import ENTRY, Cell
 from splitlab.kinds.random_tables.plan import cell_blocks, draw_seconds, most_examples, splitter_seconds
 from splitlab.kinds.random_tables.work import draw
 from splitlab.kinds.timing.config import Engine, TimingExperiment
@@ -70,7 +70,7 @@ def compiled_job(column: Column, tables: Tables) -> Job:
 
 
 def python_job(column: Column, tables: Tables) -> Job:
-    """One call that runs a plain splitter over all tables; they are made lists here, before the clock runs."""
+    """One call that runs a reference implementation over all tables; they are made lists before the clock runs."""
     if get(column[1]).custom:
         return custom_job(column, tables)
     splitter, impurity, lists = reference.SPLITTERS[column[1]], column[0], tables.tolist()
@@ -233,7 +233,7 @@ def _time_cell(experiment: TimingExperiment, engine: Engine, cell: Cell, tables:
 
 
 def draw_tables(seed: int, cell: Cell, count: int) -> Tables:
-    """The first tables of a cell, the same as in kind splits."""
+    """The first tables of a cell, drawn as kind splits draws them."""
     tasks = (Task(block, (), 0, block.size, seed) for block in cell_blocks(cell, count))
     return np.concatenate([draw(task).tables for task in tasks])
 
@@ -253,7 +253,7 @@ def prepare(experiment: TimingExperiment, engine: Engine, tables: Tables) -> dic
 
 
 def _probe(engine: Engine, column: Column, tables: Tables) -> float:
-    """A first estimate of the seconds per table, after a call that warms up."""
+    """A first estimate of the seconds per table; a first call has kernels compiled and is not timed."""
     some = tables[: PROBED if engine == "compiled" else 1]
     job = JOBS[engine](column, some)
     if engine == "compiled":
@@ -367,7 +367,7 @@ def with_published(experiment: TimingExperiment, frame: pd.DataFrame) -> pd.Data
     if experiment.published is None:
         return frame.assign(published="")
     ratios = load_ratios(experiment.published)
-    rows = frame[["impurity", "n", "k", "max_count", "splitter"]].itertuples(index=False)
+    rows = frame[ENTRY].itertuples(index=False)
     return frame.assign(published=[ratios.get("", *row[1:]) or "" if row[0] == ALL else "" for row in rows])
 
 
@@ -378,7 +378,7 @@ def check_rows(experiment: TimingExperiment, frame: pd.DataFrame) -> None:
     like = frame_of(experiment, [Times(e, cell, none, np.ones(shape)) for e, cell, _ in _parts(experiment)])
     if missing := [name for name in like if name not in frame]:
         raise ValueError(f"lacks the column {missing[0]}")
-    key = ["engine", "impurity", "n", "k", "max_count", "splitter", "repeats"]
+    key = ["engine", *ENTRY, "repeats"]
     if frame[key].to_numpy().tolist() != like[key].to_numpy().tolist():
         raise ValueError("its rows are not those of the config beside it")
     for name in like.columns.difference(key):

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from splitlab.files import write_atomically
-from splitlab.kinds.random_tables.config import Cell
+from splitlab.kinds.random_tables.config import CELL, Cell
 from splitlab.kinds.splits.results import Results
 from splitlab.kinds.timing.measure import ALL, WIDEST
 from splitlab.kinds.timing.results import TimingResults
@@ -174,7 +174,7 @@ def _group(splitter: str, columns: list[str]) -> list[str]:
 
 
 def _heads(results: TimingResults) -> list[str]:
-    return ["n", "k", "max_count"][: _key_number(results)]
+    return CELL[: _key_number(results)]
 
 
 def _keys(results: TimingResults, cell: Cell) -> list[Entry]:

@@ -1,9 +1,9 @@
 """Tests between the splitters of an experiment of kind trees, and what they leave of the paper's Table 4.
 
-A splitter is better than a rival on a data set when the one-sided paired t-test over the trials' accuracies gives
-p <= 0.05, and worse when it gives p >= 0.95: the paper's rule. It takes trials on the same examples for independent.
-So beside it stand the test over all folds with Nadeau and Bengio's variance, and that with Holm's adjustment for the
-number of comparisons (two-sided, over all data sets and pairs of an impurity).
+A splitter is better than another one (the rival) on a data set when the one-sided paired t-test over the trials'
+accuracies gives p <= 0.05, and worse when it gives p >= 0.95: the paper's rule. It takes trials on the same examples
+for independent. So beside it stand the test over all folds with Nadeau and Bengio's variance, and that with Holm's
+adjustment for the number of comparisons (two-sided, over all data sets and pairs of an impurity).
 """
 
 from __future__ import annotations

@@ -49,10 +49,10 @@ def titles(results: TreesResults) -> dict[str, str]:
     return {name: known[name].title for name in results.experiment.datasets}
 
 
-def beside_authors(results: TreesResults, theirs: pd.DataFrame) -> pd.DataFrame:
+def beside_authors(results: TreesResults, authors: pd.DataFrame) -> pd.DataFrame:
     """Our trials with the authors' accuracy and nodes, and whether both are equal; only trials that they have."""
     ours = results.trials().assign(title=lambda frame: frame["dataset"].map(titles(results)))
     keys = ["impurity", "title", "splitter", "trial"]
-    both = ours.merge(theirs[[*keys, "accuracy", "nodes"]], on=keys, suffixes=("", "_theirs"))
-    near = [(both[name] - both[f"{name}_theirs"]).abs() < EQUAL for name in ("accuracy", "nodes")]
+    both = ours.merge(authors[[*keys, "accuracy", "nodes"]], on=keys, suffixes=("", "_authors"))
+    near = [(both[name] - both[f"{name}_authors"]).abs() < EQUAL for name in ("accuracy", "nodes")]
     return both.assign(equal=near[0] & near[1])

@@ -76,14 +76,16 @@ def means(results: TreesResults) -> pd.DataFrame:
     single = published.trials()
     if single is not None:
         both = published.beside_authors(results, single).groupby(keys)
-        theirs = both.agg(
-            authors_accuracy=("accuracy_theirs", "mean"), authors_nodes=("nodes_theirs", "mean"), equal=("equal", "sum")
+        authors = both.agg(
+            authors_accuracy=("accuracy_authors", "mean"),
+            authors_nodes=("nodes_authors", "mean"),
+            equal=("equal", "sum"),
         )
-        return frame.merge(theirs.reset_index(), "left", keys)
-    theirs = published.means().rename(columns={"accuracy": "authors_accuracy", "nodes": "authors_nodes"})
+        return frame.merge(authors.reset_index(), "left", keys)
+    authors = published.means().rename(columns={"accuracy": "authors_accuracy", "nodes": "authors_nodes"})
     frame = frame.assign(title=frame["dataset"].map(published.titles(results)))
     columns = ["impurity", "title", "splitter", "trials", "authors_accuracy", "authors_nodes"]
-    return frame.merge(theirs[columns], "left", columns[:4]).drop(columns="title").assign(equal=np.nan)
+    return frame.merge(authors[columns], "left", columns[:4]).drop(columns="title").assign(equal=np.nan)
 
 
 def accuracy_table(results: TreesResults, impurity: str) -> Table:
@@ -103,8 +105,8 @@ def accuracy_table(results: TreesResults, impurity: str) -> Table:
                 continue
             row.append(Entry(f"{numbers['accuracy']:.2f}"))
             if replays(results):
-                theirs = numbers["authors_accuracy"]
-                row.append(Entry(NONE if pd.isna(theirs) else f"{theirs:.2f}"))
+                authors = numbers["authors_accuracy"]
+                row.append(Entry(NONE if pd.isna(authors) else f"{authors:.2f}"))
             row.append(Entry(f"{numbers['nodes']:.0f}"))
         rows.append(row)
     title = f"Mean accuracy in percent over {results.experiment.trials} trials, and mean number of nodes: {impurity}"
@@ -120,12 +122,12 @@ def within(results: TreesResults) -> bool | None:
 
 def counts_table(results: TreesResults) -> Table:
     """Table 4 as printed, as recomputed from the authors' trials, and ours."""
-    theirs = published.trials()
+    authors = published.trials()
     note = f"published: as printed, eleven data sets; ours: {len(results.experiment.datasets)} data sets"
-    stored = "the authors' trials, as stored with this package" if theirs is None else "the authors' trials"
+    stored = "the authors' trials, as stored with this package" if authors is None else "the authors' trials"
     columns = {
         "published": _printed("published"),
-        "recomputed": _printed("recomputed") if theirs is None else better_worse(theirs, "title"),
+        "recomputed": _printed("recomputed") if authors is None else better_worse(authors, "title"),
         "ours": better_worse(results.trials(), "dataset"),
     }
     rows = [
@@ -164,14 +166,14 @@ def verdict_lines(results: TreesResults) -> list[str]:
 
 def authors_lines(results: TreesResults) -> list[str]:
     """A line per data set with the number of equal trials, and where some differ, how many of each splitter do."""
-    theirs = published.trials()
-    if theirs is None:
+    authors = published.trials()
+    if authors is None:
         return [f"The authors' single trials ({published.TRIALS}) are not with the data: no trial can be compared."]
     lines = []
-    for name, group in published.beside_authors(results, theirs).groupby("dataset", sort=False):
+    for name, group in published.beside_authors(results, authors).groupby("dataset", sort=False):
         lines.append(f"{name}: {int(group['equal'].sum())} of {len(group)} trials equal")
         for (impurity, splitter), some in groups(group[~group["equal"]], ["impurity", "splitter"]):
-            away = (some["accuracy"] - some["accuracy_theirs"]).abs().max()
+            away = (some["accuracy"] - some["accuracy_authors"]).abs().max()
             lines.append(
                 f"    {impurity}, {get(splitter).title}: {len(some)} differ, trials {_listed(some['trial'])}; accuracy "
                 f"by {away:.2f} at most"
