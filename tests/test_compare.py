@@ -169,7 +169,7 @@ def with_frame(results: Results, frame: Any, **changes: Any) -> Results:
     made = Results.__new__(Results)
     made.__dict__.update(results.__dict__)
     made.win_percentage = frame
-    made.experiment = replace(results.experiment, **changes)
+    made.experiment = results.experiment.changed(**changes)
     return made
 
 
