@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from math import comb, sqrt
@@ -169,7 +168,7 @@ def with_frame(results: Results, frame: Any, **changes: Any) -> Results:
     made = Results.__new__(Results)
     made.__dict__.update(results.__dict__)
     made.win_percentage = frame
-    made.experiment = replace(results.experiment, **changes)
+    made.experiment = results.experiment.changed(**changes)
     return made
 
 

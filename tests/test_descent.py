@@ -10,12 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 import splitlab
-from splitlab.engine.folder import open_store
 from splitlab.impurity import LEAST_SHARE, NAMES, STRICTLY, impurity, impurity_gradient, score
 from splitlab.splitters import get, known, names, split_batch
 from splitlab.splitters.kernels.components import components
 from splitlab.splitters.kernels.descent import polish
-from splitlab.study import load_experiment
+from splitlab.study import load_experiment, opened
 from tests.tables import optimum, random_tables
 
 Masks = NDArray[np.bool_]
@@ -255,7 +254,7 @@ def test_a_polished_splitter_in_an_experiment(tmp_path: Path) -> None:
     assert (values[:, 0] < values[:, 1] - 1e-3).any()
     experiment = load_experiment(tmp_path / "out" / "config.yaml")
     assert experiment.splitters == ("pull_left+hd", "pull_left")
-    marks = open_store(tmp_path / "out", experiment).fingerprints
-    assert marks["gini", "pull_left+hd"] != marks["gini", "pull_left"]
+    kind = opened(tmp_path / "out")
+    assert kind.fingerprint(("gini", "pull_left+hd")) != kind.fingerprint(("gini", "pull_left"))
     with pytest.raises(ValueError, match=r"hd\+hd'? is not a known splitter"):
         load_experiment({**config, "splitters": ["hd+hd"]})

@@ -17,13 +17,12 @@ from pandas.testing import assert_frame_equal
 
 import splitlab
 from splitlab import cli
-from splitlab.engine import runner
-from splitlab.engine.blocks import Block, BlockData, Item, Task
+from splitlab.engine.blocks import Block, BlockData, Task
 from splitlab.impurity import code, score
-from splitlab.kinds.optimality import costs as cost
 from splitlab.kinds.optimality import figures as optimality_plot
 from splitlab.kinds.optimality.config import OptimalityExperiment
 from splitlab.kinds.optimality.figures import on_front, optimality_plots
+from splitlab.kinds.optimality.kind import Optimality
 from splitlab.kinds.optimality.lower_bound import bounds_of
 from splitlab.kinds.optimality.results import (
     BEST_KNOWN,
@@ -35,8 +34,8 @@ from splitlab.kinds.optimality.results import (
 )
 from splitlab.kinds.optimality.tables import optimality_tables
 from splitlab.kinds.random_tables.config import Cell
-from splitlab.kinds.random_tables.plan import cell_blocks, columns_in, references, rivals, run_seconds
-from splitlab.kinds.random_tables.work import impurities_of
+from splitlab.kinds.random_tables.plan import cell_blocks, draw_seconds, splitter_seconds
+from splitlab.kinds.splits.config import SplitsExperiment
 from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.summary import wins
 from splitlab.kinds.timing import measure as timing
@@ -61,6 +60,12 @@ def config(**changes: Any) -> dict[str, Any]:
     grid.append({"n": KNOWN.n, "k": KNOWN.k, "max_count": KNOWN.max_count, "runs": 25})
     own = {"kind": "optimality", "exact_milliseconds": 1, "timing_runs": 5}
     return {"name": "small", "impurities": ["gini", "entropy"], "splitters": SPLITTERS, "grid": grid, **own, **changes}
+
+
+def experiment(**changes: Any) -> OptimalityExperiment:
+    made = load_experiment(config(**changes))
+    assert isinstance(made, OptimalityExperiment)
+    return made
 
 
 def one_cell(cell: Cell = SOLVED[0], runs: int = 20, **changes: Any) -> dict[str, Any]:
@@ -150,20 +155,21 @@ def test_the_resolved_config_reads_back(tmp_path: Path) -> None:
 
 def test_the_optimum_is_computed_where_it_is_affordable() -> None:
     grid = [{"n": [12, 25, 50], "k": [3, 5, 7, 9], "max_count": 7, "runs": 1}]
-    made = load_experiment(config(grid=grid, exact_milliseconds=100))
-    solved = {(c.n, c.k) for c, _ in made.cells if references(made, c) == ("exact",)}
+    made, splits = experiment(grid=grid, exact_milliseconds=100), load_experiment(SPLITS)
+    assert isinstance(splits, SplitsExperiment)
+    solved = {(c.n, c.k) for c, _ in made.cells if made.references(c) == ("exact",)}
     assert solved == {(12, 3), (12, 5), (12, 7), (12, 9), (25, 3), (25, 5), (50, 3)}
-    assert all(references(made, c) == ("lower_bound",) for c, _ in made.cells if (c.n, c.k) not in solved)
-    assert all(references(load_experiment(SPLITS), c) == () for c, _ in made.cells)
+    assert all(made.references(c) == ("lower_bound",) for c, _ in made.cells if (c.n, c.k) not in solved)
+    assert all(splits.references(c) == () for c, _ in made.cells)
 
 
 SPLITS = {k: v for k, v in config().items() if k in ("name", "impurities", "splitters", "grid")}
 
 
 def test_what_the_reference_costs_counts() -> None:
-    made = load_experiment(config())
-    plain = run_seconds(KNOWN, tuple((i, s) for i in made.impurities for s in made.splitters))
-    assert run_seconds(KNOWN, columns_in(made, KNOWN)) > plain
+    made = experiment()
+    plain = draw_seconds(KNOWN) + sum(splitter_seconds(KNOWN, s) for _ in made.impurities for s in made.splitters)
+    assert Optimality(made).run_seconds(KNOWN) > plain
     with pytest.raises(ConfigError, match=r"would take about .*'exact' at n = 25, k = 9"):
         splitlab.run(one_cell(Cell(25, 9, 7), 10**6, exact_milliseconds=30_000))
 
@@ -253,7 +259,8 @@ def test_a_stored_contradiction_is_loud(cell: Cell, tmp_path: Path, capsys: pyte
     out = tmp_path / "out"
     results = splitlab.run(one_cell(cell, 10), out=out)
     store, block = results._store, Block(cell, 0, 10)
-    column = ("gini", references(results.experiment, cell)[0])
+    assert isinstance(results.experiment, OptimalityExperiment)
+    column = ("gini", results.experiment.references(cell)[0])
     data = store.load(block)
     store.save(block, BlockData(data.totals, data.drawn, {**data.columns, column: 1.5 * data.columns[column]}))
     with pytest.raises(ContradictionError, match="one of the two is wrong"):
@@ -269,28 +276,19 @@ def test_the_number_of_workers_does_not_matter(results: Results) -> None:
     assert_frame_equal(untimed(splitlab.run(config(), jobs=2)), untimed(results), check_exact=True)
 
 
-def test_more_splitters_compute_only_what_is_new(
-    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_splitters_compute_only_what_is_new(results: Results, tmp_path: Path, computed: list[Task]) -> None:
     out = tmp_path / "out"
     splitlab.run(config(splitters=["lca", "hcc"]), out=out)
-    asked: list[Task] = []
-    compute = runner.compute
-    monkeypatch.setattr(runner, "compute", lambda task: [asked.append(task), compute(task)][1])
+    computed.clear()
     grown = splitlab.run(config(), out=out, jobs=1)
-    assert {splitter for task in asked for _, splitter in task.columns} == {"sliq_ext"}
+    assert {splitter for task in computed for _, splitter in task.columns} == {"sliq_ext"}
     assert_frame_equal(untimed(grown), untimed(results), check_exact=True)
     assert frame_of(grown)["microseconds"].notna().all()
 
 
-def test_a_second_run_times_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_times_nothing(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    first = splitlab.run(config(), out=out)
-
-    def never(*arguments: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(cost, "time_splitters", never)
+    first = splitlab.run(config(), out=out)  # times that are taken twice are never the same to the last bit
     assert_frame_equal(frame_of(splitlab.run(config(), out=out)), frame_of(first), check_exact=True)
     assert_frame_equal(frame_of(load_results(out)), frame_of(first), check_exact=True)
     (out / "timing.csv").unlink()
@@ -312,7 +310,7 @@ def test_times_of_another_machine_are_not_taken_for_ours(tmp_path: Path) -> None
 def test_a_column_of_bounds_is_what_a_run_stores(results: Results) -> None:
     tables = draw_tables(results.experiment.seed, KNOWN, 25)
     stored = results._store.load(Block(KNOWN, 0, 25)).columns["entropy", "lower_bound"]
-    assert stored.tolist() == impurities_of(tables, ("entropy", "lower_bound")).tolist()
+    assert stored.tolist() == bounds_of(tables, "entropy").tolist()
 
 
 # ---- files, tables, command line
@@ -466,12 +464,13 @@ def reference() -> pd.DataFrame:
 
 def test_a_block_of_the_reference_gives_the_same_integers(reference: pd.DataFrame) -> None:
     experiment = load_experiment(REFERENCE / "config.yaml")
+    assert isinstance(experiment, OptimalityExperiment)
     stored = pd.read_csv(REFERENCE / "block_wins.csv")
     cell, number = Cell(12, 3, 7), int(np.random.default_rng().integers(10))  # another block each time
     (block,) = [b for b in cell_blocks(cell, 10_000) if b.number == number]
-    _, data = runner.compute(Task(Item(block, 0, block.runs), columns_in(experiment, cell), experiment.seed))
+    data = Optimality.compute(Task(block, experiment.columns(cell), 0, block.size, experiment.seed))
     for impurity in experiment.impurities:
-        values = np.stack([data.columns[impurity, s] for s in rivals(experiment, cell)], axis=1)
+        values = np.stack([data.columns[impurity, s] for s in experiment.competitors(cell)], axis=1)
         row = stored.query(f"impurity == '{impurity}' and n == 12 and k == 3 and block == {number}")
         counts = wins(values, data.totals).sum(axis=0)[: len(experiment.splitters)]
         assert row[list(experiment.splitters)].to_numpy().tolist() == [counts.tolist()]

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import splitlab
 from splitlab import cli
-from splitlab.engine.config import Experiment
+from splitlab.engine.planning import PlanRequest
+from splitlab.engine.session import Session
+from splitlab.kinds.random_tables.kind import RandomTables
 from splitlab.kinds.random_tables.paired import wilson
 from splitlab.kinds.splits.precision import plan, runs_for, with_runs
 from splitlab.report.layout import size
-from splitlab.study import load_experiment
+from splitlab.study import kind_of, load_experiment, run
 
 GRID = [{"n": [4, 12], "k": 3, "max_count": 7, "runs": 1}]
 CONFIG: dict[str, Any] = {"name": "p", "impurities": ["gini", "entropy"], "splitters": ["hcc", "lca"], "grid": GRID}
 
 
-def experiment(**changes: Any) -> Experiment:
-    return load_experiment({**CONFIG, **changes})
+def planned(**changes: Any) -> RandomTables[Any, Any]:
+    kind = kind_of(load_experiment({**CONFIG, **changes}))
+    assert isinstance(kind, RandomTables)
+    return kind
 
 
 @pytest.mark.parametrize("half_width", [0.2, 0.5, 1.0, 3.0])
@@ -39,13 +41,13 @@ def test_so_many_runs_give_the_precision_and_no_fewer(half_width: float, share: 
 
 def test_the_worst_case_is_a_half() -> None:
     assert runs_for(1.0) == max(runs_for(1.0, share) for share in np.linspace(0, 1, 101)) == 9604
-    assert [cell.runs for cell in plan(experiment(), 5.0)] == [runs_for(5.0)] * 2
+    assert [cell.runs for cell in plan(planned(), 5.0)] == [runs_for(5.0)] * 2
 
 
 def test_a_pilot_is_on_the_safe_side() -> None:
     """Its shares lie between 1/2 and those of a long run."""
-    pilot = plan(experiment(), 0.5, 400)
-    frame = splitlab.run(with_runs(experiment(), 20_000)).win_percentage
+    pilot = plan(planned(), 0.5, 400)
+    frame = run(with_runs(planned(), 20_000).experiment).win_percentage
     for cell in pilot:
         shares = frame[frame["n"] == cell.cell.n]["percent"] / 100
         needed = max(runs_for(0.5, share) for share in shares)
@@ -54,14 +56,14 @@ def test_a_pilot_is_on_the_safe_side() -> None:
 
 
 def test_time_and_disk_are_about_right(tmp_path: Path) -> None:
-    config = experiment(grid=[{"n": 25, "k": 5, "max_count": 7, "runs": 1}])
-    (planned,) = plan(config, 1.0)
-    assert planned.runs == 9604
+    kind = planned(grid=[{"n": 25, "k": 5, "max_count": 7, "runs": 1}])
+    (cell,) = plan(kind, 1.0)
+    assert cell.runs == 9604
     began = time.perf_counter()
-    splitlab.run(with_runs(config, planned.runs), jobs=1, out=tmp_path / "out")
-    assert planned.seconds / 4 < time.perf_counter() - began < 4 * planned.seconds + 1.0
+    run(with_runs(kind, cell.runs).experiment, jobs=1, out=tmp_path / "out")
+    assert cell.seconds / 4 < time.perf_counter() - began < 4 * cell.seconds + 1.0
     stored = sum(path.stat().st_size for path in (tmp_path / "out" / "blocks").rglob("*.block"))
-    assert planned.bytes == pytest.approx(stored, rel=0.02)
+    assert cell.bytes == pytest.approx(stored, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -81,17 +83,17 @@ def test_time_and_disk_are_about_right(tmp_path: Path) -> None:
 )
 def test_nonsense_is_refused(changes: dict[str, Any], half_width: float | None, pilot: int | None, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        plan(experiment(**changes), half_width, pilot)
+        planned(**changes).plan(PlanRequest("p.yaml", half_width, pilot, Session()))
 
 
 def test_the_authors_draws_cannot_be_planned() -> None:
     with pytest.raises(ValueError, match="10000 tables per cell"):
-        plan(replace(experiment(), draws="authors"), 1.0)
+        plan(kind_of(planned().experiment.changed(draws="authors")), 1.0)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "p.yaml"
-    path.write_text(experiment().to_yaml())
+    path.write_text(planned().experiment.to_yaml())
     assert cli.main(["plan", str(path), "--half-width", "2.5", "--pilot", "300", "--jobs", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     rows = [line.split() for line in lines if line.lstrip()[:2].strip() in ("4", "12")]

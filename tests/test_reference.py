@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from splitlab.engine.blocks import Block, Item, Task
-from splitlab.engine.config import Experiment
-from splitlab.kinds.random_tables.plan import BLOCK_RUNS, columns_of
-from splitlab.kinds.random_tables.work import compute, start_state
+from splitlab.engine.blocks import Block, Task
+from splitlab.kinds.random_tables.plan import BLOCK_RUNS
+from splitlab.kinds.random_tables.work import computed, start_state
+from splitlab.kinds.splits.config import SplitsExperiment
 from splitlab.kinds.splits.summary import wins
 from splitlab.study import load_experiment
 
@@ -21,28 +21,35 @@ RUNS = ["table1", "table2", "table1_corrected", "table2_corrected", "replay", "r
 TIMED = ["table3"]
 
 
-def block_counts(experiment: Experiment, cell_number: int, number: int, impurity: str) -> list[int]:
+def stored(name: str) -> SplitsExperiment:
+    """The experiment of a committed run."""
+    experiment = load_experiment(REFERENCE / name / "config.yaml")
+    assert isinstance(experiment, SplitsExperiment)
+    return experiment
+
+
+def block_counts(experiment: SplitsExperiment, cell_number: int, number: int, impurity: str) -> list[int]:
     """Wins of every splitter in one block, computed here and now."""
     cell, _ = experiment.cells[cell_number]
     block = Block(cell, number, BLOCK_RUNS)
-    item = Item(block, 0, BLOCK_RUNS)
     columns = tuple((impurity, s) for s in experiment.splitters)
-    _, data = compute(Task(item, columns, experiment.seed, start_state(experiment, block)))
+    state = start_state(experiment.draws, block)
+    data = computed(Task(block, columns, 0, BLOCK_RUNS, experiment.seed, state))
     values = np.stack([data.columns[c] for c in columns], axis=1)
     return wins(values, data.totals).sum(axis=0).tolist()
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_random_blocks_give_the_same_integers(name: str) -> None:
-    experiment = load_experiment(REFERENCE / name / "config.yaml")
-    stored = pd.read_csv(REFERENCE / name / "block_wins.csv")
+    experiment = stored(name)
+    counted = pd.read_csv(REFERENCE / name / "block_wins.csv")
     rng = np.random.default_rng()  # other blocks each time
     for _ in range(2):
         cell_number = int(rng.integers(len(experiment.cells)))
         cell, runs = experiment.cells[cell_number]
         number, impurity = int(rng.integers(runs // BLOCK_RUNS)), str(rng.choice(experiment.impurities))
         place = {"impurity": impurity, "n": cell.n, "k": cell.k, "max_count": cell.max_count, "block": number}
-        row = stored[(stored[list(place)] == list(place.values())).all(axis=1)]
+        row = counted[(counted[list(place)] == list(place.values())).all(axis=1)]
         assert row[list(experiment.splitters)].to_numpy().tolist() == [
             block_counts(experiment, cell_number, number, impurity)
         ], place
@@ -50,11 +57,11 @@ def test_random_blocks_give_the_same_integers(name: str) -> None:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_blocks_add_up_to_the_wins(name: str) -> None:
-    experiment = load_experiment(REFERENCE / name / "config.yaml")
+    experiment = stored(name)
     key = ["impurity", "n", "k", "max_count"]
     blocks = pd.read_csv(REFERENCE / name / "block_wins.csv").groupby(key)[list(experiment.splitters)].sum()
     won = pd.read_csv(REFERENCE / name / "win_percentage.csv")
-    assert len(won) == len(columns_of(experiment)) * len(experiment.cells)
+    assert len(won) == sum(len(experiment.columns(cell)) for cell, _ in experiment.cells)
     for row in won.to_dict(orient="records"):
         assert blocks.loc[tuple(row[k] for k in key), row["splitter"]] == row["wins"]
         assert row["percent"] == pytest.approx(100 * row["wins"] / row["runs"], rel=1e-12)
@@ -80,5 +87,5 @@ def test_the_verdicts_of_the_paper() -> None:
 
 
 def test_both_tables_are_from_the_same_random_tables() -> None:
-    one, two = (load_experiment(REFERENCE / name / "config.yaml") for name in ("table1", "table2"))
+    one, two = (stored(name) for name in ("table1", "table2"))
     assert (one.seed, one.cells, one.draws) == (two.seed, two.cells, two.draws)

@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from math import comb, sqrt
 from pathlib import Path
@@ -20,14 +21,17 @@ from numpy.typing import NDArray
 import splitlab
 from splitlab.engine import folder as folder_module
 from splitlab.engine import runner
-from splitlab.engine.blocks import Block, BlockData, Item
+from splitlab.engine.blocks import Block, BlockData, Column, Task
+from splitlab.engine.session import Session
 from splitlab.engine.store import MemoryStore
 from splitlab.impurity import weighted_impurity
 from splitlab.kinds.random_tables import plan
 from splitlab.kinds.random_tables.config import Cell
-from splitlab.kinds.splits.compare import judge
+from splitlab.kinds.random_tables.work import draw
+from splitlab.kinds.splits.config import SplitsExperiment
+from splitlab.kinds.splits.kind import Splits
 from splitlab.kinds.splits.results import Results
-from splitlab.study import load_experiment, load_results, write_tables
+from splitlab.study import kind_of, load_experiment, load_results, write_tables
 
 ROOT = Path(__file__).parents[1]
 RIVALS = ["hcc", "pc_ext_counts", "sliq_ext", "lca"]
@@ -86,9 +90,9 @@ def test_the_number_of_workers_does_not_matter(whole: Results) -> None:
 
 
 def test_the_tables_of_two_jobs_are_the_same_bytes(whole: Results, tmp_path: Path) -> None:
-    write_tables(whole, tmp_path / "one", judge(whole))
+    write_tables(whole, tmp_path / "one")
     again = splitlab.run(config(), jobs=2, out=tmp_path / "run")
-    write_tables(again, tmp_path / "two", judge(again))
+    write_tables(again, tmp_path / "two")
     names = sorted(p.name for p in (tmp_path / "one").iterdir())
     titles = ("win_percentage", "relative_excess", "paired_differences")
     assert names == sorted([*(f"{title}.{e}" for title in titles for e in ("csv", "md", "tex")), "verdict.txt"])
@@ -135,17 +139,22 @@ def test_blocks_are_different(whole: Results) -> None:
     assert np.mean(values[:1000, 0] == values[1000:2000, 0]) < 0.1
 
 
+class Sliced(Splits):
+    """Experiments whose blocks are cut into seven slices, however little work they are."""
+
+    def tasks(self, block: Block, lacking: tuple[Column, ...]) -> list[Task]:
+        (task,) = super().tasks(block, lacking)
+        cuts = plan.slices(block.size, 7.5, 0.1)
+        assert len(cuts) == 7
+        return [replace(task, start=start, stop=stop) for start, stop in cuts]
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_slices_do_not_matter(jobs: int, whole: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slices_do_not_matter(jobs: int, whole: Results) -> None:
+    assert plan.slices(1000, 7.5, 0.1)[:2] == [(0, 143), (143, 286)]
     experiment = load_experiment(config())
-    columns = plan.columns_of(experiment)
-    seconds = plan.run_seconds(experiment.cells[0][0], columns)
-    monkeypatch.setattr(plan, "ITEM_SECONDS", 137.5 * seconds)
-    monkeypatch.setattr(plan, "REDRAWN", 10.0)
-    pieces = plan.slices(Block(experiment.cells[0][0], 0, 1000), columns)
-    assert [(p.start, p.stop) for p in pieces][:2] == [(0, 143), (143, 286)]  # seven slices
-    assert pieces[-1].stop == 1000
-    sliced = splitlab.run(config(), jobs=jobs)
+    assert isinstance(experiment, SplitsExperiment)
+    sliced = Sliced(experiment).run(Session(jobs=jobs))
     same_numbers(sliced, whole)
     assert sliced.draws.equals(whole.draws)
     assert sliced.win_percentage.equals(whole.win_percentage)
@@ -155,21 +164,20 @@ def test_slices_do_not_matter(jobs: int, whole: Results, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("runs", [1, 999, 1000])
 @pytest.mark.parametrize("splitter", ["lca", "hcc", "sliq_ext"])
 def test_slices_cover_a_block_once(cell: Cell, runs: int, splitter: str) -> None:
-    columns = (("gini", splitter),)
-    items = plan.slices(Block(cell, 4, runs), columns)
-    assert [r for item in items for r in range(item.start, item.stop)] == list(range(runs))
-    block_seconds = runs * plan.run_seconds(cell, columns)
-    redrawn = sum(item.start for item in items) * plan.draw_seconds(cell)
+    kind = kind_of(load_experiment(one_cell((cell.n, cell.k, cell.max_count), runs, splitters=[splitter])))
+    tasks = kind.tasks(Block(cell, 4, runs), (("gini", splitter),))
+    assert [r for task in tasks for r in range(task.start, task.stop)] == list(range(runs))
+    block_seconds = runs * (plan.draw_seconds(cell) + plan.splitter_seconds(cell, splitter))
+    redrawn = sum(task.start for task in tasks) * plan.draw_seconds(cell)
     assert redrawn <= 0.11 * block_seconds
-    if len(items) > 1:
-        assert block_seconds / len(items) >= 0.9 * plan.ITEM_SECONDS
+    if len(tasks) > 1:
+        assert block_seconds / len(tasks) >= 0.9 * plan.ITEM_SECONDS
 
 
 def test_impurities_are_those_of_single_splits(whole: Results) -> None:
     """The whole way from drawing to the score, against the public one-table door."""
     cell = CELLS[0]
-    item = Item(Block(Cell(*cell), 1, 1000), 120, 140)
-    tables = runner.draw(runner.Task(item, (), 2018)).tables
+    tables = draw(Task(Block(Cell(*cell), 1, 1000), (), 120, 140, 2018)).tables
     for impurity in ("gini", "entropy"):
         values = whole.impurities(*cell, impurity)[1120:1140]
         for t, table in enumerate(tables):
@@ -215,43 +223,33 @@ def test_fewer_runs_report_the_first_and_delete_nothing(whole: Results, tmp_path
         assert load_results(out).win_percentage.equals(fewer.win_percentage)
 
 
-def never(task: object) -> None:
-    raise AssertionError("something was computed")
-
-
-def test_a_second_run_computes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_computes_nothing(tmp_path: Path, computed: list[Task]) -> None:
     out = tmp_path / "out"
     first = splitlab.run(config(), runs=1200, out=out)
     before = block_files(out)
-    monkeypatch.setattr(runner, "compute", never)
+    computed.clear()
     second = splitlab.run(config(), runs=1200, out=out)
     assert second.win_percentage.equals(first.win_percentage)
     assert second.relative_excess.equals(first.relative_excess)
     splitlab.run(config(splitters=["lca"], impurities=["gini"]), runs=1000, out=out)
     assert block_files(out) == before
-    with pytest.raises(AssertionError, match="something was computed"):
-        splitlab.run(config(), runs=1201, out=out)
+    assert computed == []
+    splitlab.run(config(), runs=1201, out=out)
+    assert {task.block.number for task in computed} == {1}
 
 
-def test_only_what_is_new_is_computed(whole: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_is_new_is_computed(whole: Results, tmp_path: Path, computed: list[Task]) -> None:
     out = tmp_path / "out"
     splitlab.run(config(splitters=["lca", "hcc"]), runs=1300, out=out)
-    done: list[runner.Task] = []
-    original = runner.compute
-
-    def noted(task: runner.Task) -> Any:
-        done.append(task)
-        return original(task)
-
-    monkeypatch.setattr(runner, "compute", noted)
+    computed.clear()
     more = splitlab.run(config(splitters=["hcc", "pc", "lca"]), runs=1300, out=out)
-    assert {c for task in done for c in task.columns} == {("gini", "pc"), ("entropy", "pc")}
-    assert len(done) == 4
+    assert {c for task in computed for c in task.columns} == {("gini", "pc"), ("entropy", "pc")}
+    assert len(computed) == 4
     same_numbers(splitlab.run(config(splitters=["hcc", "lca"]), runs=1300, out=out), whole, 1300)
-    assert len(done) == 4
-    done.clear()
+    assert len(computed) == 4
+    computed.clear()
     back = splitlab.run(config(splitters=["hcc", "pc", "lca"]), runs=1300, out=out)
-    assert done == []  # the columns of pc were kept while it was not asked for
+    assert computed == []  # the columns of pc were kept while it was not asked for
     same_numbers(back, more)
 
 
@@ -478,5 +476,6 @@ def test_blocks_are_read_for_the_columns_that_there_are() -> None:
     config = {"name": "x", "impurities": "gini", "grid": [{"n": [4, 5], "k": 3, "max_count": 7, "runs": 2500}]}
     for splitters, loads in ((["lca"], 6), (["lca", "splitlab.examples:above_average"], 12)):
         store = Counting()
-        assert runner.missing_work(load_experiment({**config, "splitters": splitters}), store).runs == 5000 * loads // 6
+        kind = kind_of(load_experiment({**config, "splitters": splitters}))
+        assert runner.missing_work(kind, store).runs == 5000 * loads // 6
         assert store.loads == loads

@@ -90,7 +90,7 @@ def test_a_block_that_was_never_written_is_empty_without_a_warning(tmp_path: Pat
 
 def test_blocks_and_cells_have_files_of_their_own(tmp_path: Path) -> None:
     store = open_folder(tmp_path)
-    places = [BLOCK, replace(BLOCK, number=3), replace(BLOCK, cell=Cell(3, 4, 7)), replace(BLOCK, cell=Cell(4, 3, 2))]
+    places = [BLOCK, replace(BLOCK, number=3), replace(BLOCK, group=Cell(3, 4, 7)), replace(BLOCK, group=Cell(4, 3, 2))]
     for i, block in enumerate(places):
         store.save(block, data(HCC, base=float(i)))
     for i, block in enumerate(places):
@@ -148,7 +148,7 @@ def test_merged_columns_of_different_lengths(tmp_path: Path) -> None:
 
 def test_cut_takes_the_first_runs_of_the_wanted_columns() -> None:
     kept = data(HCC, LCA, ENTROPY)
-    totals, columns = cut(kept, replace(BLOCK, runs=3), (ENTROPY, HCC))
+    totals, columns = cut(kept, replace(BLOCK, size=3), (ENTROPY, HCC))
     assert totals.tolist() == [40.0, 41.0, 42.0]
     assert np.array_equal(columns, np.stack([kept.columns[ENTROPY][:3], kept.columns[HCC][:3]], axis=1))
 
@@ -184,7 +184,7 @@ def test_blocks_of_another_sampler_are_not_mixed_in(tmp_path: Path) -> None:
     edited = open_folder(tmp_path, origin={**ORIGIN, "sampler": "s2"})
     fresh = data(HCC, LCA, runs=3, drawn=4)
     edited.save(BLOCK, edited.load(BLOCK).merged_with(fresh))
-    totals, _ = cut(edited.load(BLOCK), replace(BLOCK, runs=3), (HCC,))
+    totals, _ = cut(edited.load(BLOCK), replace(BLOCK, size=3), (HCC,))
     assert totals.tolist() == fresh.totals.tolist()
     assert edited.load(BLOCK).drawn.tolist() == fresh.drawn.tolist()
 
@@ -238,12 +238,12 @@ def test_a_foreign_text_counts_as_missing(text: bytes, stored: Path, tmp_path: P
 
 def test_the_file_of_another_cell_or_block_counts_as_missing(tmp_path: Path) -> None:
     store = open_folder(tmp_path)
-    for other in (replace(BLOCK, cell=Cell(4, 3, 8)), replace(BLOCK, cell=Cell(3, 4, 7)), replace(BLOCK, number=1)):
+    for other in (replace(BLOCK, group=Cell(4, 3, 8)), replace(BLOCK, group=Cell(3, 4, 7)), replace(BLOCK, number=1)):
         store.save(other, data(HCC, LCA))
         store.path(BLOCK).parent.mkdir(parents=True, exist_ok=True)
         store.path(other).rename(store.path(BLOCK))
         text = counts_as_missing(tmp_path)
-        assert ("block 1" if other.number == 1 else str(other.cell.max_count)) in text
+        assert ("block 1" if other.number == 1 else str(other.group.max_count)) in text
 
 
 def test_the_file_of_another_seed_or_stream_counts_as_missing(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from splitlab.engine.config import Experiment
 from splitlab.engine.store import MemoryStore
 from splitlab.kinds.random_tables import histogram
 from splitlab.kinds.random_tables.config import Cell
-from splitlab.kinds.random_tables.plan import cell_blocks
+from splitlab.kinds.random_tables.plan import cell_blocks, first_run
 from splitlab.kinds.splits.summary import Accumulator, IncompleteError, Summary, relative_excess, summarise, wins
 from splitlab.statistics import quantile
 from splitlab.study import load_experiment
@@ -36,10 +36,10 @@ def store_of(impurities: NDArray[np.float64], totals: NDArray[np.float64], drawn
     """The impurities (runs, splitters), cut into blocks."""
     store = MemoryStore()
     for block, candidates in zip(cell_blocks(CELL, len(impurities)), drawn, strict=True):
-        part = slice(block.first, block.first + block.runs)
+        part = slice(first_run(block), first_run(block) + block.size)
         columns = {("gini", name): impurities[part, s] for s, name in enumerate(NAMES[: impurities.shape[1]])}
-        each = np.ones(block.runs)
-        each[0] += candidates - block.runs
+        each = np.ones(block.size)
+        each[0] += candidates - block.size
         store.save(block, BlockData(totals[part], each, columns))
     return store
 
@@ -47,7 +47,7 @@ def store_of(impurities: NDArray[np.float64], totals: NDArray[np.float64], drawn
 def summary_of(impurities: NDArray[np.float64], totals: NDArray[np.float64] | None = None) -> Summary:
     runs = len(impurities)
     totals = np.full(runs, 40.0) if totals is None else totals
-    drawn = [block.runs + 3 for block in cell_blocks(CELL, runs)]
+    drawn = [block.size + 3 for block in cell_blocks(CELL, runs)]
     return summarise(experiment_of(runs, NAMES[: impurities.shape[1]]), store_of(impurities, totals, drawn))
 
 

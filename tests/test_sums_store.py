@@ -14,12 +14,12 @@ from pandas.testing import assert_frame_equal
 
 import splitlab
 from splitlab import cli
+from splitlab.engine.blocks import Task
 from splitlab.engine.store import framed, unframed
-from splitlab.engine.verify import verify
+from splitlab.engine.verify import Verified, verify
 from splitlab.kinds.splits import sums_store
-from splitlab.kinds.splits.compare import judge
 from splitlab.kinds.splits.results import Results
-from splitlab.study import load_results, write_tables
+from splitlab.study import load_results, opened, write_tables
 
 FRAMES = ("win_percentage", "relative_excess", "excess_histogram", "draws", "paired_differences")
 
@@ -56,6 +56,10 @@ def same(ours: Results, theirs: Results) -> None:
     assert_frame_equal(ours.block_wins(), theirs.block_wins(), check_exact=True)
 
 
+def verified(folder: Path, sample: int) -> Verified:
+    return verify(opened(folder), folder, sample)
+
+
 def files(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted((folder / "blocks").rglob("*.*"))}
 
@@ -66,7 +70,7 @@ def test_the_numbers_are_those_of_kept_runs(jobs: int, kept: Results, tmp_path: 
     same(splitlab.run(config(), jobs=jobs, out=tmp_path / "out"), kept)
     same(load_results(tmp_path / "out"), kept)
     for folder, results in ((tmp_path / "a", kept), (tmp_path / "b", load_results(tmp_path / "out"))):
-        write_tables(results, folder, judge(results))
+        write_tables(results, folder)
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
 
@@ -118,9 +122,9 @@ def test_an_interrupted_run_keeps_what_is_finished(out: Path, tmp_path: Path, mo
     assert files(tmp_path / "cut") == files(out)
 
 
-def test_a_second_run_computes_nothing(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("splitlab.engine.runner.compute", None)
+def test_a_second_run_computes_nothing(out: Path, computed: list[Task]) -> None:
     splitlab.run(config(), out=out)
+    assert computed == []
 
 
 def test_damaged_files_are_made_again(out: Path, kept: Results, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,14 +141,14 @@ def test_damaged_files_are_made_again(out: Path, kept: Results, capsys: pytest.C
         assert files(out) == before
 
 
-def test_sums_of_other_code_are_made_again(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_of_other_code_are_made_again(out: Path) -> None:
     before = files(out)
-    with monkeypatch.context() as patch:
-        patch.setattr("splitlab.engine.folder.fingerprint", lambda splitter: "another")
-        with pytest.raises(ValueError, match="lacks runs 0 to 999"):
-            load_results(out)
-        splitlab.run(config(), out=out)
-        assert files(out) != before
+    for path in out.glob("blocks/*/*.sums"):
+        header, body = unframed(path.read_bytes())
+        columns = [[*column[:2], "another"] for column in header["columns"]]
+        path.write_bytes(framed({**header, "columns": columns}, body))
+    with pytest.raises(ValueError, match="lacks runs 0 to 999"):
+        load_results(out)
     splitlab.run(config(), out=out)
     assert files(out) == before
 
@@ -203,7 +207,7 @@ def test_there_are_no_single_runs(out: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_sums_can_be_verified(out: Path) -> None:
-    found = verify(out, 5)
+    found = verified(out, 5)
     assert (found.compared, found.absent, found.differing) == (5, [], [])
     other = out.with_name("other")
     splitlab.run(config(seed=7), out=other)
@@ -211,7 +215,7 @@ def test_sums_can_be_verified(out: Path) -> None:
         place, lie = (folder / "blocks" / "n4_k3_m7" / name for folder in (out, other))
         (header, _), (theirs, body) = unframed(place.read_bytes()), unframed(lie.read_bytes())
         place.write_bytes(framed({**header, "bins": theirs["bins"]}, body))
-    found = verify(out, 12)
+    found = verified(out, 12)
     assert found.compared == 12
     assert [line.split(":")[0] for line in found.differing] == [f"n4_k3_m7, block {b}" for b in (0, 1, 5)]
 

@@ -19,13 +19,10 @@ import pytest
 
 import splitlab
 from splitlab import cli
-from splitlab.engine import store as store_module
+from splitlab.engine.blocks import Task
 from splitlab.engine.checksums import read_manifest
 from splitlab.engine.folder import locked
-from splitlab.engine.store import FolderStore
 from splitlab.files import read_bounded
-from splitlab.kinds.splits.compare import judge
-from splitlab.kinds.splits.sums_store import SumsStore
 from splitlab.kinds.timing.times import stored_times
 from splitlab.study import load_results, write_tables
 from splitlab.text import ConfigError
@@ -62,7 +59,7 @@ for delay in delays:
 def contents(folder: Path) -> dict[str, bytes]:
     """The blocks and tables of a folder, after writing the tables; hidden files count, but for the lock."""
     results = load_results(folder)
-    write_tables(results, folder, judge(results))
+    write_tables(results, folder)
     chosen = [*folder.glob("*.csv"), *folder.glob("*.md"), *folder.glob("*.tex"), *folder.rglob(".?*")]
     files = [path for path in (*folder.glob("blocks/**/*"), *chosen) if path.is_file() and path.name != ".lock"]
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
@@ -265,7 +262,7 @@ def test_a_full_disk(
         return file
 
     with monkeypatch.context() as patch:
-        patch.setattr(store_module.os, "fdopen", opened)
+        patch.setattr(os, "fdopen", opened)
         code, said = run_command(tmp_path, tmp_path / "out", capsys)
     refused(code, said, tmp_path / "out", os.strerror(number), "config.yaml" if after == 0 else ".block")
     assert len([path for path in (tmp_path / "out").rglob("*") if path.is_file() and path.name != ".lock"]) == after
@@ -388,7 +385,7 @@ def show(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["config.yaml", "manifest.json", "win_percentage.csv", "relative_excess.tex"])
 @pytest.mark.parametrize("damage", ["flipped", "cut", "emptied", "removed"])
 def test_a_run_renews_damaged_files_and_keeps_the_blocks(
-    name: str, damage: str, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, damage: str, out: Path, tmp_path: Path, computed: list[Task]
 ) -> None:
     before, config = contents(out), (out / "config.yaml").read_bytes()
     whole = bytearray((out / name).read_bytes())
@@ -398,9 +395,8 @@ def test_a_run_renews_damaged_files_and_keeps_the_blocks(
     if damage in forms:
         (out / name).write_bytes(forms[damage])
     said = io.StringIO()
-    with monkeypatch.context() as patch:
-        patch.setattr("splitlab.engine.runner.compute", None)  # nothing is computed
-        splitlab.run(written(tmp_path, SMALL), out=out, say=said)
+    splitlab.run(written(tmp_path, SMALL), out=out, say=said)
+    assert computed == []
     assert (name in said.getvalue()) == (name == "config.yaml" or (name == "manifest.json" and damage != "removed"))
     assert contents(out) == before
     assert (out / "config.yaml").read_bytes() == config
@@ -476,37 +472,47 @@ def test_something_else_in_the_place_of_a_block(make: Callable[[Path], None], ou
     assert contents(out) == before
 
 
-@pytest.mark.parametrize("place", ["out", "out/blocks", "out/blocks/n6_k5_m7"])
-@pytest.mark.parametrize("change", ["moved", "removed", "replaced"])
-@pytest.mark.parametrize("keep_runs", ["true", "false"])
-def test_a_folder_that_goes_away_stops_the_run_at_the_next_block(
-    keep_runs: str,
-    change: str,
-    place: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    path, saved = tmp_path / place, []
-    store = FolderStore if keep_runs == "true" else SumsStore
-    original = store.save
+FILES = ("config.yaml", "manifest.json", "win_percentage.csv", "verdict.txt", "report.html", ".lock")
 
-    def save(self: Any, *block: Any) -> None:
-        saved.append(block)
-        original(self, *block)
-        if len(saved) == 1 and change == "removed":
-            shutil.rmtree(path)
-        elif len(saved) == 1:
-            path.rename(tmp_path / "elsewhere")
-            if change == "replaced":
-                shutil.copytree(tmp_path / "elsewhere", path)
 
-    monkeypatch.setattr(store, "save", save)
-    text = f"{SMALL.replace('1100', '4000')}keep_runs: {keep_runs}\n"
-    code, said = run_command(tmp_path, tmp_path / "out", capsys, text)
-    refused(code, said, f"{path}: was moved, removed or replaced while")
-    assert len(saved) == 2
-    assert path.exists() == (change == "replaced")
+@pytest.mark.parametrize("change", ["moved", "removed"])
+@pytest.mark.parametrize("keep_runs", [True, False])
+def test_a_folder_that_goes_away_stops_the_run_at_the_next_block(keep_runs: bool, change: str, tmp_path: Path) -> None:
+    out, seen = tmp_path / "out", []
+
+    def meddles(table: Any, impurity: str) -> list[bool]:
+        seen.append(out.exists())
+        if len(seen) == 1500:  # in the second block
+            out.rename(tmp_path / "elsewhere") if change == "moved" else shutil.rmtree(out)
+        return [True, *[False] * (len(table) - 1)]
+
+    grid = [{"n": 6, "k": 5, "max_count": 7, "runs": 4000}]
+    config = {"name": "x", "impurities": ["gini"], "splitters": [meddles], "grid": grid, "keep_runs": keep_runs}
+    with pytest.raises(ConfigError, match=f"^{out}: was moved or removed while .*; finished blocks are kept$"):
+        splitlab.run(config, jobs=1, out=out)
+    tables = [place for place in seen if place]
+    assert len(tables) == 1500
+    assert len(seen) == 2000
+    assert not out.exists()
+    assert len(list(tmp_path.glob("elsewhere/blocks/*/*.*"))) == (change == "moved")
+
+
+@pytest.mark.parametrize("place", ["blocks", "blocks/n6_k5_m7"])
+def test_blocks_that_go_away_are_lacking_at_the_end(place: str, tmp_path: Path) -> None:
+    out, seen = tmp_path / "out", []
+
+    def meddles(table: Any, impurity: str) -> list[bool]:
+        seen.append(table)
+        if len(seen) == 1500:
+            shutil.rmtree(out / place)
+        return [True, *[False] * (len(table) - 1)]
+
+    grid = [{"n": 6, "k": 5, "max_count": 7, "runs": 4000}]
+    config = {"name": "x", "impurities": ["gini"], "splitters": [meddles], "grid": grid}
+    with pytest.raises(ConfigError, match="n6_k5_m7 lacks runs 0 to 999"):
+        splitlab.run(config, jobs=1, out=out)
+    assert splitlab.run(config, jobs=1, out=out).win_percentage["wins"].tolist() == [4000]
+    assert len(seen) == 5000
 
 
 @pytest.mark.parametrize("linked", ["out", "out/blocks"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import shutil
@@ -15,8 +16,7 @@ import pandas as pd
 import pytest
 
 import splitlab
-from splitlab import study
-from splitlab.engine.blocks import Block, Item, Task, Work
+from splitlab.engine.blocks import Block, Task, Work
 from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.random_tables.work import draw
 from splitlab.kinds.timing import measure as timing
@@ -24,7 +24,7 @@ from splitlab.kinds.timing.config import TimingExperiment
 from splitlab.kinds.timing.results import TimingResults
 from splitlab.kinds.timing.tables import decimals, text_of, timing_tables, write_tables
 from splitlab.published import load_ratios
-from splitlab.study import load_experiment, load_results
+from splitlab.study import load_experiment, load_results, run
 from splitlab.text import ConfigError
 
 ROOT = Path(__file__).parents[1]
@@ -71,7 +71,7 @@ def test_the_config_is_read_and_its_resolved_form_reads_back_equal(tmp_path: Pat
     made = load_experiment(write(tmp_path), runs=30, overrides=["engines=python", "seed=5"])
     assert isinstance(made, TimingExperiment)
     assert (made.kind, made.engines, made.repeats, made.python_runs) == ("timing", ("python",), 2, 2)
-    assert (made.baseline, made.seed, made.draws, made.cells) == ("lca", 5, "independent", ((Cell(12, 3, 7), 30),))
+    assert (made.baseline, made.seed, made.cells) == ("lca", 5, ((Cell(12, 3, 7), 30),))
     assert load_experiment(write(tmp_path, made.to_yaml())) == made
 
 
@@ -131,11 +131,12 @@ ABSURD = {
 
 
 @pytest.mark.parametrize("case", ABSURD)
-def test_an_absurd_timing_is_refused_with_the_estimate(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_absurd_timing_is_refused_with_the_estimate(case: str) -> None:
     changes, says = ABSURD[case]
-    monkeypatch.setattr(study, "time_splitters", forbidden)
+    told = io.StringIO()
     with pytest.raises(ConfigError, match=says):
-        splitlab.run(settings(**changes))
+        run(settings(**changes), say=told)
+    assert told.getvalue() == ""  # not even progress
 
 
 PUBLISHED = {
@@ -146,10 +147,11 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_other_published_numbers_are_refused_before_any_timing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "time_splitters", forbidden)
+def test_other_published_numbers_are_refused_before_any_timing(name: str) -> None:
+    told = io.StringIO()
     with pytest.raises(ConfigError, match=PUBLISHED[name]):
-        splitlab.run(settings(published=name))
+        run(settings(published=name), say=told)
+    assert told.getvalue() == ""  # not even progress
 
 
 def test_load_ratios_from_the_paper_and_from_a_file(tmp_path: Path) -> None:
@@ -197,10 +199,6 @@ class MadeUp:
 
 def nothing(work: Work) -> None:
     """No progress."""
-
-
-def forbidden(*arguments: Any) -> Any:
-    raise AssertionError("nothing may be timed here")
 
 
 def test_means_ratios_and_intervals_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +272,7 @@ def test_a_slow_splitter_of_the_python_engine_gets_fewer_tables(monkeypatch: pyt
 
 def test_tables_are_those_of_kind_splits() -> None:
     cell = Cell(4, 3, 7)
-    blocks = [draw(Task(Item(Block(cell, b, runs), 0, runs), (), 9)).tables for b, runs in ((0, 1000), (1, 5))]
+    blocks = [draw(Task(Block(cell, b, runs), (), 0, runs, 9)).tables for b, runs in ((0, 1000), (1, 5))]
     assert np.array_equal(timing.draw_tables(9, cell, 1005), np.concatenate(blocks))
 
 
@@ -350,15 +348,14 @@ def test_the_python_call_gives_the_timing_and_no_wins() -> None:
         results.impurities(12, 3, 7, "gini")
 
 
-def test_report_renders_again_without_timing(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_renders_again_without_timing(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from splitlab.cli import main
 
     before = {path.name: path.read_bytes() for path in stored.iterdir()}
     for name in ("timing.md", "timing.tex"):
         (stored / name).unlink()
-    monkeypatch.setattr(study, "time_splitters", forbidden)
-    monkeypatch.setattr(study, "compile_seconds", forbidden)
     assert main(["report", str(stored)]) == 0
+    assert len(capsys.readouterr().err.splitlines()) == 1  # where the page is; no progress, no compilation
     after = {path.name: path for path in stored.iterdir()}
     assert set(after) - set(before) == {"figures", "report.html"}
     assert {name: after[name].read_bytes() for name in before} == before
@@ -377,10 +374,11 @@ def test_compare_does_not_judge_and_replay_refuses(stored: Path, capsys: pytest.
     assert "is of kind timing and has no runs to replay" in said
 
 
-def test_the_same_again_times_nothing(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "time_splitters", forbidden)
-    before = load_results(stored).timing
-    again = splitlab.run(settings(), out=stored)
+def test_the_same_again_times_nothing(stored: Path) -> None:
+    before, told = load_results(stored).timing, io.StringIO()
+    again = run(settings(), out=stored, say=told)
+    assert "nothing is timed anew" in told.getvalue()
+    assert len(told.getvalue().splitlines()) == 1  # no progress
     assert again.timing is not None
     assert again.timing.equals(before)
     assert (splitlab.run(settings(published=None), out=stored).timing["published"] == "").all()
@@ -461,7 +459,7 @@ def test_an_interrupted_timing_keeps_nothing_and_says_so(tmp_path: Path, monkeyp
     def interrupt(*arguments: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(study, "time_splitters", interrupt)
+    monkeypatch.setattr(timing, "thread_time_ns", interrupt)  # at the first look at the clock
     with pytest.raises(KeyboardInterrupt, match="of an unfinished timing nothing is kept"):
         splitlab.run(settings(), out=tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]

@@ -17,7 +17,7 @@ from splitlab.engine.verify import Verified, verify
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.work import load_all, tree_store
 from splitlab.published.program.protocol import SEEDS
-from splitlab.study import load_experiment
+from splitlab.study import load_experiment, opened
 from splitlab.text import ConfigError
 from tests import made_up
 from tests.test_trees_study import REFERENCE, config, folder, study
@@ -38,14 +38,18 @@ def changed(out: Path, trial: int, at: int) -> None:
     store.save(block, BlockData(data.totals, data.drawn, {**data.columns, ("gini", "lca"): column}))
 
 
+def verified(out: Path) -> Verified:
+    return verify(opened(out), out)
+
+
 def test_trials_are_verified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = folder / "out"
     study(folder, out, arithmetic="tolerant", splitters=["lca", "hcc"])
-    assert verify(out) == Verified(TRIALS, TRIALS, [], [])
+    assert verified(out) == Verified(TRIALS, TRIALS, [], [])
     assert main(["verify", str(out), "--sample", "2", "--seed", "1"]) == DONE
     assert "2 of 3 blocks computed again (--seed 1): every bit is the same" in capsys.readouterr().out
     changed(out, 2, 7)
-    (line,) = verify(out).differing
+    (line,) = verified(out).differing
     for word in ("made_up-", "trial 2: gini lca", "1 of 15 numbers differ", "of fold 2, nodes", "computed again"):
         assert word in line
     assert main(["verify", str(out)]) == DIFFERS
@@ -57,7 +61,7 @@ def test_damaged_and_absent_trials(folder: Path, capsys: pytest.CaptureFixture[s
     first, second, third = sorted(out.glob("blocks/*/*.block"))
     first.write_bytes(first.read_bytes()[:-1])
     second.unlink()
-    found = verify(out)
+    found = verified(out)
     assert (found.compared, len(found.absent), len(found.differing)) == (1, 1, 1)
     assert str(first) in found.differing[0]
     assert found.absent[0].endswith("trial 2")
@@ -139,13 +143,13 @@ def test_data_of_another_content_are_not_there(folder: Path) -> None:
     study(folder, folder / "out", splitters=["lca"])
     made_up.write(folder, 200)
     changed_data = "made_up: its data, or the types of its columns, are others than those of the stored results"
-    found = verify(folder / "out")
+    found = verified(folder / "out")
     assert (found.compared, len(found.absent), found.differing) == (0, TRIALS, [changed_data])
     for computed in (True, False):
         said = io.StringIO()
         run(config(folder, splitters=["lca"]), out=folder / "out", say=said)
         assert (f"{changed_data}; they are computed again" in said.getvalue()) == computed
-    assert verify(folder / "out") == Verified(TRIALS, TRIALS, [], [])
+    assert verified(folder / "out") == Verified(TRIALS, TRIALS, [], [])
 
 
 def test_what_the_config_names_and_is_not_there_is_named(folder: Path) -> None:

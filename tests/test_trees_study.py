@@ -24,7 +24,7 @@ from splitlab.kinds.trees.results import TreesResults
 from splitlab.published.program.folds import folds
 from splitlab.published.program.protocol import METHODS, SEEDS
 from splitlab.report.layout import Table
-from splitlab.study import load_experiment, load_results
+from splitlab.study import load_experiment, load_results, stored_experiment
 from splitlab.text import ConfigError
 from tests import made_up
 from tests.test_published_trees import REFERENCE, value
@@ -302,11 +302,12 @@ def test_the_published_counts() -> None:
 
 def test_where_trees_part(folder: Path) -> None:
     study(folder, folder / "out", max_depth=16, min_second=1)
-    text = replay_tree(folder / "out", "made_up", ("gini", "sliq_ext_prefix"), 1, 1)
+    experiment = stored_experiment(folder / "out")
+    text = replay_tree(experiment, folder / "out", "made_up", ("gini", "sliq_ext_prefix"), 1, 1)
     assert "published: " in text
     assert "tolerant: " in text
     with pytest.raises(ValueError, match="trial: 9 is not in this experiment"):
-        replay_tree(folder / "out", "made_up", ("gini", "lca"), 9, 1)
+        replay_tree(experiment, folder / "out", "made_up", ("gini", "lca"), 9, 1)
 
 
 def test_the_page_about_everything_has_trees_or_says_how_to_get_them(

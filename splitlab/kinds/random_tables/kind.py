@@ -25,7 +25,14 @@ from splitlab.engine.session import Session
 from splitlab.files import write_atomically
 from splitlab.kinds.random_tables import replay
 from splitlab.kinds.random_tables.config import Cell, RandomTablesExperiment
-from splitlab.kinds.random_tables.plan import cell_blocks, draw_seconds, refuse_absurd, slices, splitter_seconds
+from splitlab.kinds.random_tables.plan import (
+    cell_blocks,
+    draw_seconds,
+    first_run,
+    refuse_absurd,
+    slices,
+    splitter_seconds,
+)
 from splitlab.kinds.random_tables.work import (
     RunError,
     all_splitters,
@@ -215,6 +222,10 @@ class RandomTables(Kind[T, R]):
             **({"functions": functions} if functions else {}),
             **({} if draws is None else {"cells": draws.to_dict(orient="records")}),
         }
+
+    def number_label(self, block: Block, name: str, at: int) -> tuple[str, str]:
+        """Runs are counted within their cell, as ``splitlab replay`` counts them."""
+        return "run", f"run {first_run(block) + at}"
 
     def replay(self, place: Path, n: int, k: int, max_count: int | None, run: int, plugins: Plugins) -> str:
         """Draw the table of a run again and show every splitter's split and impurity."""

@@ -1,0 +1,23 @@
+"""Fixtures that tests of several rooms use."""
+
+from __future__ import annotations
+
+import pytest
+
+from splitlab.engine import runner
+from splitlab.engine.blocks import BlockData, Task
+from splitlab.engine.runner import Compute
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """The tasks that this process computes from now on, in the order in which they are begun."""
+    begun: list[Task] = []
+    original = runner.compute_here
+
+    def noted(task: Task, compute: Compute) -> tuple[Task, BlockData]:
+        begun.append(task)
+        return original(task, compute)
+
+    monkeypatch.setattr(runner, "compute_here", noted)
+    return begun
