@@ -482,7 +482,7 @@ def test_a_folder_that_goes_away_stops_the_run_at_the_next_block(keep_runs: bool
 
     def meddles(table: Any, impurity: str) -> list[bool]:
         seen.append(out.exists())
-        if sum(seen) == 1500:  # in the second block, not counting the calls that time the splitter
+        if seen[-1] and sum(seen) == 1500:  # in the second block; calls that time the splitter do not count
             out.rename(tmp_path / "elsewhere") if change == "moved" else shutil.rmtree(out)
         return [True, *[False] * (len(table) - 1)]
 
