@@ -70,7 +70,7 @@ def count_examples(
     if len(values) * len(classes) > MAX_TABLE_CELLS:
         raise ValueError(f"{name}: {len(values)} values x {len(classes)} classes are too many; choose other columns")
     counts = np.array([[counted[v, c] for c in classes] for v in values], dtype=np.int64)
-    layout = Layout(header, False)
+    layout = Layout(header, None)
     if options.header is None:
         read = "the header; --no-header reads an example" if header else "an example; --header reads the header"
         layout.notes.append(f"line {line} ({', '.join(first[:6])}) is read as {read}")

@@ -205,12 +205,13 @@ def _read_counts(
     if len(data) < 2 - options.transpose:
         got = "got 1" if data else "got only a header line"
         raise ValueError(f"{name}:{records[-1][0]}: a split needs at least 2 rows (values); {got}; add rows")
-    counted = [(line, cells[layout.labelled :]) for line, cells in data]
+    labelled = bool(layout.labelled)
+    counted = [(line, cells[labelled:]) for line, cells in data]
     notation = recognise_notation(counted, separator, options.thousands, name)
     if notation.thousands and not options.thousands:
         layout.notes.append(f"{notation.thousands!r} is read as a separator of thousands; see --thousands")
-    counts = count_array(data, layout.labelled, notation, name)
-    values = [cells[0] for _, cells in data] if layout.labelled else None
+    counts = count_array(data, labelled, notation, name)
+    values = [cells[0] for _, cells in data] if labelled else None
     classes = records[0][1][-counts.shape[1] :] if layout.header else None
     lines = [line for line, _ in data]
     if options.margins is not False:
@@ -249,7 +250,7 @@ def _is_margin(counts: NDArray[np.int64], names: list[str] | None, kind: str, sa
     if differs.any() or said:
         return not differs.any()
     # By chance, a small table may look like one with sums.
-    if (others.any(axis=0).sum() > 1) and (others.any(axis=1).sum() > 2):
+    if others.any(axis=0).sum() > 1 and others.any(axis=0).sum() + others.any(axis=1).sum() > 4:
         readings = "--margins leaves it out, --no-margins reads counts"
         raise ValueError(f"{place}: the last {kind} is the sum of the others: {readings}")
     return False
@@ -280,6 +281,6 @@ def _distinct(
 def _describe(shape: tuple[int, ...], layout: Layout, separator: str) -> str:
     size = f"{shape[0]} values x {shape[1]} class{'es' if shape[1] > 1 else ''}"
     top = "header line read" if layout.header else "no header line"
-    side = "first column read as labels" if layout.labelled else "no label column"
-    between = f"separator {separator!r}" if layout.labelled or shape[1] > 1 else "no separator"
-    return f"{size}; {top}; {side}; {between}"
+    side = {True: "first column read as labels; ", False: "no label column; ", None: ""}[layout.labelled]
+    between = "no separator" if layout.labelled is False and shape[1] == 1 else f"separator {separator!r}"
+    return f"{size}; {top}; {side}{between}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from splitlab.tables.contingency import is_margin, show
 from splitlab.tables.csv_cells import Record, as_floats, is_ascending, is_number, is_word
 
+
 @dataclass(frozen=True)
 class CsvOptions:
     """What a user says about a csv file; the reader recognises what is None.
@@ -43,10 +44,10 @@ class CsvOptions:
 
 @dataclass
 class Layout:
-    """What was recognised: header line, label column, and notes for the user on what he might see otherwise."""
+    """What was recognised in a file, and notes for the user that name the option for another reading."""
 
     header: bool
-    labelled: bool
+    labelled: bool | None  # None for raw data, which has neither labels nor counts
     notes: list[str] = field(default_factory=list)
 
 
@@ -83,7 +84,7 @@ def recognise_layout(records: list[Record], options: CsvOptions, name: str) -> L
             raise ValueError(f"{name}:{line}: {found}; all rows must be equally long")
     if options.labels is None:
         layout.labelled = _has_labels(records, layout.header, shorter, layout.notes, name)
-        if not layout.labelled:
+        if not layout.labelled or all(is_number(cells[0]) for _, cells in records[layout.header :]):
             _refuse_examples(records[layout.header :], name)
     elif options.labels and width == 1:
         raise ValueError(f"{name}:{records[0][0]}: the only column cannot hold labels; say --no-labels")
@@ -161,15 +162,12 @@ def _has_labels(records: list[Record], header: bool, shorter: bool, notes: list[
     if header and is_word(first[0]) and not is_word(first[1]):  # educ,0,1
         return True
     numbers, n = as_floats(labels), len(labels)
-    if len(set(labels)) < n:  # each value has one row, so these are not labels
-        if header and width > 2:
-            notes.append(f"column 1 is read as the counts of class {show(first[0])}; --labels reads labels")
-        return False
     if header and width > 2 and n > 2 and numbers and is_ascending(numbers):
         notes.append("column 1, of ascending numbers, is read as labels; --no-labels reads the counts of a class")
         return True
     rows = n > 2 and numbers in (list(range(n)), list(range(1, n + 1)))  # numbers of rows
     if rows or (header and width > 2):
+        _refuse_examples(data, name)
         shown = ", ".join(labels if n <= 5 else [*labels[:4], "..."])
         classes = f"--labels reads {width - 1} class{'es' if width > 2 else ''}, --no-labels reads {width}"
         raise ValueError(f"{name}:{data[0][0]}: column 1 ({show(shown)}) may hold labels or counts: {classes}")
@@ -177,8 +175,11 @@ def _has_labels(records: list[Record], header: bool, shorter: bool, notes: list[
 
 
 def _refuse_examples(data: list[Record], name: str) -> None:
-    """Refuse columns of numbers whose last one is a target of 0 and 1: more likely examples than counts."""
-    if len(data) > 3 and len(data[0][1]) > 1 and {cells[-1] for _, cells in data} == {"0", "1"}:
-        column = f"the last column holds only 0 and 1, from line {data[0][0]} on"
-        options = "--raw counts the lines if each is one example, --no-labels reads counts"
+    """Refuse numbers whose last column is 0, 1, ... or 1, 2, ... over and over: more likely examples than counts."""
+    last = {cells[-1] for _, cells in data}
+    k = len(last)
+    codes = last in ({str(i) for i in range(k)}, {str(i + 1) for i in range(k)})
+    if codes and 2 <= k <= len(data) / 2 and len(data[0][1]) > 1:
+        column = f"the last column holds only {', '.join(sorted(last)[:4])}{', ...' if k > 4 else ''}"
+        options = "--raw counts the lines if each is one example, --labels or --no-labels reads counts"
         raise ValueError(f"{name}:{data[0][0]}: {column}: {options}")
