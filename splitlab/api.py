@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
@@ -13,14 +14,15 @@ from splitlab.impurity import code, gains, score
 from splitlab.plugins import hand_over
 from splitlab.splitters.catalogue import NEEDS_DIRECTION
 from splitlab.splitters.registry import Splitter, along, get, refuse_hopeless, split_batch
-from splitlab.tables.contingency import as_counts, proportional_groups, reduce_table, show
+from splitlab.tables.contingency import as_counts, is_margin, proportional_groups, reduce_table, show
+from splitlab.text import escape
 
 LARGEST_ENTRY = 1e100  # of a direction: far from overflow in d . A[v]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Split:
-    """A binary split of the values of a contingency table.
+    """A binary split of the values of a contingency table. ``print`` shows the counts of both sides.
 
     Attributes
     ----------
@@ -30,11 +32,75 @@ class Split:
         I(u_L) + I(u_R): in counts for Gini, in bits for entropy.
     gain : float
         (I(u) - impurity) / N, the decrease of impurity per example.
+    counts : int array, shape (n, k)
+        The table that was split.
+    values : tuple, length n
+        The labels of the rows: the index of a DataFrame, else the places 0, 1, ...
+    classes : tuple, length k
+        The names of the columns: those of a DataFrame, else the places 0, 1, ...
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"no": [3, 1, 2], "yes": [1, 3, 2]}, index=["blue", "green", "red"])
+    >>> found = split(table)
+    >>> found
+    Split(left=['green'], right=['blue', 'red'], impurity=5.25, gain=0.0625)
+    >>> found.left_labels, found.left_counts
+    (['green'], array([1, 3]))
+    >>> print(found)
+             no  yes  total
+    left      1    3      4
+      green   1    3      4
+    right     5    3      8
+      blue    3    1      4
+      red     2    2      4
     """
 
     left: NDArray[np.bool_]
     impurity: float
     gain: float
+    counts: NDArray[np.int64]
+    values: tuple[Any, ...]
+    classes: tuple[Any, ...]
+
+    @property
+    def left_labels(self) -> list[Any]:
+        """The labels of the values on the left side."""
+        return [label for label, here in zip(self.values, self.left, strict=True) if here]
+
+    @property
+    def right_labels(self) -> list[Any]:
+        """The labels of the values on the right side."""
+        return [label for label, here in zip(self.values, self.left, strict=True) if not here]
+
+    @property
+    def left_counts(self) -> NDArray[np.int64]:
+        """The examples of each class on the left side, shape (k,)."""
+        return self.counts[self.left].sum(axis=0)
+
+    @property
+    def right_counts(self) -> NDArray[np.int64]:
+        """The examples of each class on the right side, shape (k,)."""
+        return self.counts[~self.left].sum(axis=0)
+
+    def __repr__(self) -> str:
+        left, right = (reprlib.repr(labels) for labels in (self.left_labels, self.right_labels))
+        return f"Split(left={left}, right={right}, impurity={self.impurity:.10g}, gain={self.gain:.10g})"
+
+    def __str__(self) -> str:
+        lines = [("", [*map(str, self.classes), "total"])]
+        for side, here in (("left", self.left), ("right", ~self.left)):
+            rows = [(side, self.counts[here].sum(axis=0))]
+            rows += [(f"  {self.values[v]}", self.counts[v]) for v in np.flatnonzero(here)]
+            lines += [(label, [*map(str, row.tolist()), str(row.sum())]) for label, row in rows]
+        lines = [(escape(label), [escape(cell) for cell in cells]) for label, cells in lines]
+        first = max(len(label) for label, _ in lines)
+        widths = [max(map(len, column)) for column in zip(*(cells for _, cells in lines), strict=True)]
+        return "\n".join(
+            label.ljust(first) + "".join("  " + cell.rjust(w) for cell, w in zip(cells, widths, strict=True))
+            for label, cells in lines
+        )
 
 
 def split(
@@ -50,7 +116,8 @@ def split(
     ----------
     table : array_like, shape (n, k)
         Contingency table: counts of n >= 2 values (rows) and k classes (columns), whole numbers of at most 1e15
-        in total. Lists, integer arrays, integral floats and DataFrames will do; it is not modified.
+        in total. Lists, integer arrays, integral floats and DataFrames will do; it is not modified. The labels of a
+        DataFrame must differ, and it must have no sums (``margins=True`` of ``pandas.crosstab``).
     impurity : {"gini", "entropy"}, or a function
         What is minimised; a user-defined one is a function f of a class's share, or its name as
         ``package.module:function``.
@@ -84,6 +151,7 @@ def split(
     [False, True, True]
     """
     counts = as_counts(table)
+    values, classes = _names(table, counts)
     taken: dict[str, Callable[..., Any]] = {}
     impurity, splitter = (hand_over(given, taken) if callable(given) else given for given in (impurity, splitter))
     for option, given in (("impurity", impurity), ("splitter", splitter)):
@@ -98,7 +166,26 @@ def split(
     left = reduced.expand(_split_reduced(reduced.counts, kind, entry))
     value = float(score(counts[None], left[None], kind)[0])
     sides = np.stack([counts[left].sum(axis=0), counts[~left].sum(axis=0)])
-    return Split(left, value, float(gains(sides[None], kind)[0]))
+    return Split(left, value, float(gains(sides[None], kind)[0]), counts, values, classes)
+
+
+def _names(table: Any, counts: NDArray[np.int64]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Labels of rows and names of columns; an error where they repeat, or name sums."""
+    n, k = counts.shape
+    if not hasattr(table, "iloc"):
+        return tuple(range(n)), tuple(range(k))
+    names = tuple(table.index.tolist()), tuple(table.columns.tolist())
+    for labels, sums, kind in (
+        (names[0], counts[:-1].sum(axis=0) == counts[-1], "row"),
+        (names[1], counts[:, :-1].sum(axis=1) == counts[:, -1], "column"),
+    ):
+        if len(set(labels)) < len(labels):
+            again = next(i for i, label in enumerate(labels) if label in labels[:i])
+            places = f"{kind}s {labels.index(labels[again])} and {again} are both named {show(labels[again])}"
+            raise ValueError(f"table: {places}; add them up, or give each its own name")
+        if isinstance(labels[-1], str) and is_margin(labels[-1]) and sums.all():
+            raise ValueError(f"table: the last {kind}, {show(labels[-1])}, is the sum of the others; leave it out")
+    return names
 
 
 def _split_reduced(counts: NDArray[np.int64], kind: int, entry: Splitter) -> NDArray[np.bool_]:

@@ -68,3 +68,17 @@ def say(line: str) -> None:
     if sys.stderr:
         with suppress(OSError, ValueError):
             print(" ".join(line.splitlines()), file=sys.stderr, flush=True)
+
+
+def import_named(names: dict[str, str], allowed: bool = True) -> None:
+    """Import the functions among splitters and impurities (commas between names), and say from where.
+
+    The current folder is searched too.
+    """
+    from splitlab.engine.names import Plugins, plugin_problems
+
+    plugins = Plugins(allowed=allowed, announce=say, folders=(Path(),))
+    for (_, name), problem in plugin_problems(
+        {field: tuple(name.split(",")) for field, name in names.items()}, plugins
+    ):
+        raise ValueError(f"{name}: {problem}")

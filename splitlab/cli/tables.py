@@ -6,12 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from splitlab.cli.options import DIFFERS, DONE, Commands, add_no_plugins, numbers, say, whole
+from splitlab.cli.options import DIFFERS, DONE, Commands, add_no_plugins, import_named, whole
+from splitlab.cli.split import add_split
 
 
 def add_commands(commands: Commands) -> None:
     """Add the commands of this module."""
-    _add_split(commands)
+    add_split(commands)
     _add_adversary(commands)
     listing = commands.add_parser("list", help="show all splitters and impurities")
     listing.add_argument("--impurity", metavar="NAME", help="examine an impurity of your own, package.module:function")
@@ -25,39 +26,6 @@ def add_commands(commands: Commands) -> None:
     check.set_defaults(command=check_command)
     examples = commands.add_parser("examples", help="show worked examples of splits and trees, step by step")
     examples.set_defaults(command=examples_command)
-
-
-def _add_split(commands: Commands) -> None:
-    split = commands.add_parser("split", help="split a contingency table of your own")
-    split.add_argument("file", type=Path, metavar="FILE.csv", help="one row per value, one column per class")
-    split.add_argument("--splitter", default="hcc", help="its name, or package.module:function (default: hcc)")
-    split.add_argument("--impurity", default="gini", help="its name, or package.module:function (default: gini)")
-    direction = "for --splitter direction: one number per class (--direction=-1,0,2 where it begins with a minus)"
-    split.add_argument("--direction", type=numbers, metavar="1,0,0.5", help=direction)
-    split.add_argument("--collapsed", action="store_true", help="choose the prefix by the table collapsed along it")
-    add_no_plugins(split)
-    split.set_defaults(command=split_command)
-
-
-def split_command(args: argparse.Namespace) -> int:
-    """Split a table from a file."""
-    from splitlab.api import split
-    from splitlab.splitters import get
-    from splitlab.tables.csv_file import read_table
-    from splitlab.text import escape
-
-    table = read_table(args.file)
-    _import_named({"splitters": args.splitter, "impurities": args.impurity}, not args.no_plugins)
-    try:
-        found = split(table.counts, args.impurity, args.splitter, args.direction, args.collapsed)
-    except ValueError as error:
-        raise ValueError(f"{args.file}: {error}") from None
-    labels = [escape(label) for label in table.values or (f"row {v}" for v in range(len(table.counts)))]
-    print(f"{escape(str(args.file))}: {table.recognised}")
-    print(f"{get(args.splitter).title}, {args.impurity}: impurity {found.impurity:.10g}, gain {found.gain:.10g}")
-    for side, chosen in (("left", found.left), ("right", ~found.left)):
-        print(f"{side}: {', '.join(label for label, here in zip(labels, chosen, strict=True) if here)}")
-    return DONE
 
 
 def _add_adversary(commands: Commands) -> None:
@@ -84,7 +52,7 @@ def adversary_command(args: argparse.Namespace) -> int:
     from splitlab.adversary.search import check_limits, posed
     from splitlab.adversary.text import text_of
 
-    _import_named({"splitters": args.splitter, "impurities": args.impurity}, not args.no_plugins)
+    import_named({"splitters": args.splitter, "impurities": args.impurity}, not args.no_plugins)
     problem = posed(args.splitter, args.impurity, args.n, args.k, args.max_count)
     seconds = 20 if args.seconds is None and args.steps is None else args.seconds
     check_limits(seconds, args.steps, args.seed)
@@ -115,7 +83,7 @@ def _examine(name: str, allowed: bool) -> int:
     """Say which guarantees hold for a user-defined impurity."""
     from splitlab.custom_impurity import examine, guarantees
 
-    _import_named({"impurities": name}, allowed)
+    import_named({"impurities": name}, allowed)
     found = examine(name)
     for label, rule, problem in (
         ("P1", "f(0) = f(1) = 0", found.p1),
@@ -132,7 +100,7 @@ def check_command(args: argparse.Namespace) -> int:
     """Try a splitter's contract."""
     from splitlab.contract import check
 
-    _import_named({"splitters": args.splitter}, not args.no_plugins)
+    import_named({"splitters": args.splitter}, not args.no_plugins)
     findings = check(args.splitter, args.ratio, args.seed)
     for finding in findings:
         print(f"{'broken' if finding.problem else 'holds '}  {finding.rule}")
@@ -149,12 +117,3 @@ def examples_command(args: argparse.Namespace) -> int:
 
     print(page())
     return DONE
-
-
-def _import_named(names: dict[str, str], allowed: bool = True) -> None:
-    """Import the functions among these splitters and impurities, from the current folder too, and say from where."""
-    from splitlab.engine.names import Plugins, plugin_problems
-
-    plugins = Plugins(allowed=allowed, announce=say, folders=(Path(),))
-    for (_, name), problem in plugin_problems({field: (name,) for field, name in names.items()}, plugins):
-        raise ValueError(f"{name}: {problem}")

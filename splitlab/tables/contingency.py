@@ -1,4 +1,4 @@
-"""Contingency tables: the one door through which counts come in (`table_file` reads them from csv files).
+"""Contingency tables: the one door through which counts come in (`csv_file` reads them from csv files).
 
 A table A has n rows (attribute *values*) and k columns (*classes*); A[v, i] counts the examples of class i
 whose attribute has value v. Behind this door it is an int64 array, n >= 2, k >= 1, 1 <= N <= MAX_TOTAL.
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 MAX_TOTAL = 10**15
 
 WHOLE = "counts must be whole numbers >= 0"
+_MARGINS = frozenset({"all", "total", "totals", "sum", "grand total", "row total", "column total"})
 TOO_LARGE = "counts may be at most 10**15, also in total"
 
 
@@ -75,6 +76,11 @@ def show(value: object) -> str:
         return f"a {type(value).__name__}"
     shown = reprlib.repr(value)
     return shown if shown.isprintable() else repr(shown)
+
+
+def is_margin(name: str) -> bool:
+    """Whether a label names sums, such as All (as pandas writes it) or Total."""
+    return name.casefold() in _MARGINS
 
 
 def _is_number(value: object) -> bool:
