@@ -265,8 +265,8 @@ def _distinct(
     if len(first) == len(names):
         return counts, names
     if not merge:
-        again = next(v for v in range(len(row)) if row[v] in row[:v])
-        before = row.index(row[again])
+        again = next(v for v, number in enumerate(row) if number != v)
+        before = row[again]
         if lines is None:
             where = f"{place}: class {show(names[again])} is named twice; --merge adds up its counts"
         else:
