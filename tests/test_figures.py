@@ -362,7 +362,7 @@ def test_files_are_the_same_each_time(tmp_path: Path, results: splitlab.Results,
 
 def test_another_process_writes_the_same_picture() -> None:
     code = (
-        "import hashlib; from tests.test_figures import won; from splitlab.report.figures import image, win_plots;"
+        "import hashlib; from tests.test_figures import won; from splitlab.kinds.splits.figures import win_plots; from splitlab.report.figures import image;"
         "plot, = win_plots(won((12, 25), (3,)));"
         "print(*(hashlib.sha256(image(plot, kind)).hexdigest() for kind in ('png', 'svg')))"
     )
