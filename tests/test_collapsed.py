@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from splitlab.impurity import NAMES, score
-from splitlab.splitters import get, serving, split_batch
+from splitlab.splitters import get, reference, serving, split_batch
 from splitlab.splitters.kernels.collapsed import collapsed_along, same_division
 from splitlab.splitters.kernels.directed import along_direction
-from tests import definitions
 from tests.tables import optimum, random_tables
 
 KINDS = [pytest.param(kind, id=name) for kind, name in enumerate(NAMES)]
 SHAPES = [(2, 2, 7), (3, 2, 1), (5, 3, 1), (12, 3, 2), (9, 4, 1), (12, 5, 7), (7, 6, 3), (25, 3, 15), (8, 3, 10**8)]
-DEFINITIONS: dict[str, Callable[[list[list[int]], str], list[bool]]] = {
-    "twoing": lambda table, name: definitions.twoing(table, name, by_gain=True),
-    "twoing_min": lambda table, name: definitions.twoing(table, name, by_gain=False),
-    "flip_flop": definitions.flip_flop,
-    "two_class": lambda table, name: definitions.along(table, [1, 0], name, False)[1],
-}
+COLLAPSING = ("twoing", "twoing_min", "flip_flop", "two_class")
 
 
 def values(name: str, tables: np.ndarray, kind: int) -> np.ndarray:
@@ -32,9 +24,9 @@ def values(name: str, tables: np.ndarray, kind: int) -> np.ndarray:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_kernels_equal_the_definitions(shape: tuple[int, int, int], kind: int) -> None:
     tables = random_tables(31, *shape, count=10)
-    for splitter in set(DEFINITIONS) & set(serving(*shape[:2])):
+    for splitter in set(COLLAPSING) & set(serving(*shape[:2])):
         for table, mask in zip(tables, split_batch(get(splitter), tables, kind), strict=True):
-            assert mask.tolist() == DEFINITIONS[splitter](table.tolist(), NAMES[kind]), (splitter, table.tolist())
+            assert mask.tolist() == reference.SPLITTERS[splitter](table.tolist(), NAMES[kind]), (splitter, table.tolist())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -43,7 +35,7 @@ def test_flip_flop_with_many_classes(k: int, kind: int) -> None:
     for most in (1, 7, 10**6):
         tables = random_tables(k, 12, k, most, 15)
         for table, mask in zip(tables, split_batch(get("flip_flop"), tables, kind), strict=True):
-            assert mask.tolist() == definitions.flip_flop(table.tolist(), NAMES[kind]), table.tolist()
+            assert mask.tolist() == reference.SPLITTERS["flip_flop"](table.tolist(), NAMES[kind]), table.tolist()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -51,7 +43,7 @@ def test_flip_flop_with_many_classes(k: int, kind: int) -> None:
 def test_two_classes_are_split_optimally(shape: tuple[int, int, int], kind: int) -> None:
     tables = random_tables(5, *shape, count=100)
     best = [optimum(table, kind) for table in tables]
-    for name in DEFINITIONS:
+    for name in COLLAPSING:
         assert values(name, tables, kind) == pytest.approx(best, rel=1e-9, abs=1e-9), name
 
 
@@ -104,7 +96,7 @@ def test_a_direction_of_ones_own_is_chosen_along_by_the_collapsed_table(
     masks = np.zeros(tables.shape[:2], np.bool_)
     collapsed_along(tables, kind, masks, np.array(direction))
     for table, mask in zip(tables, masks, strict=True):
-        expected = definitions.along(table.tolist(), direction, NAMES[kind], True)[1]
+        expected = reference.collapsed_along(table.tolist(), NAMES[kind], direction)
         assert mask.tolist() == expected, table.tolist()
 
 

@@ -12,12 +12,13 @@ import splitlab
 from splitlab.engine.blocks import Block
 from splitlab.impurity import NAMES, score
 from splitlab.kinds.random_tables.config import Cell
-from splitlab.kinds.random_tables.plan import slices, splitter_seconds
-from splitlab.splitters import get, split_batch
+from splitlab.kinds.random_tables.plan import splitter_seconds
+from splitlab.splitters import get, reference, split_batch
 from splitlab.splitters.kernels.directed import along_direction, balanced, scheduled_sets
 from splitlab.splitters.kernels.subset_sums import balanced_sets, by_halves, by_sums
+from splitlab.splitters.reference.directions import balanced_set, scheduled_set
+from splitlab.study import kind_of, load_experiment
 from splitlab.text import ConfigError
-from tests import definitions
 from tests.tables import optimum, random_tables
 from tests.test_cli import refused
 from tests.test_cli import splitlab as command
@@ -38,17 +39,10 @@ def values(name: str, tables: np.ndarray, kind: int) -> np.ndarray:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_kernels_equal_the_definitions(shape: tuple[int, int, int], kind: int) -> None:
     tables = random_tables(21, *shape, count=12)
-    k, name = shape[1], NAMES[kind]
     for splitter in ("ova", "balanced", "list_scheduling"):
         for table, mask in zip(tables, split_batch(get(splitter), tables, kind), strict=True):
             rows = table.tolist()
-            if splitter == "ova":
-                expected = definitions.ova(rows, name)
-            else:
-                choose = definitions.balanced_set if splitter == "balanced" else definitions.scheduled_set
-                members = definitions.indicator(choose(definitions.columns(rows)), k)
-                expected = definitions.along(rows, members, name, False)[1]
-            assert same(mask, expected), (splitter, rows)
+            assert same(mask, reference.SPLITTERS[splitter](rows, NAMES[kind])), (splitter, rows)
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 8, 11, 12])
@@ -57,7 +51,8 @@ def test_the_balanced_set_is_the_first_of_the_best_by_either_route(k: int, most:
     rng = np.random.default_rng(k)
     for _ in range(8):
         totals = rng.integers(1, most + 1, k)
-        expected = definitions.indicator(definitions.balanced_set(totals.tolist()), k)
+        best = balanced_set(totals.tolist())
+        expected = [i in best for i in range(k)]
         routes = [by_halves] if most > 30 else [by_halves, by_sums]
         for route in routes:
             members = np.empty(k, np.bool_)
@@ -111,7 +106,9 @@ def test_large_counts_are_reckoned_with() -> None:
     """Else a block, which takes minutes then, would be one item of work."""
     small, large = (Cell(20, 40, max_count) for max_count in (7, 10**6))
     assert splitter_seconds(large, "balanced") > 100 * splitter_seconds(small, "balanced")
-    assert len(slices(Block(large, 0, 1000), (("gini", "balanced"),))) > 100
+    grid = [{"n": large.n, "k": large.k, "max_count": large.max_count, "runs": 1000}]
+    kind = kind_of(load_experiment({"name": "t", "impurities": "gini", "splitters": "balanced", "grid": grid}))
+    assert len(kind.tasks(Block(large, 0, 1000), (("gini", "balanced"),))) > 100
     assert splitter_seconds(large, "lca") == splitter_seconds(small, "lca")
 
 
@@ -128,7 +125,7 @@ def test_large_counts_are_reckoned_with() -> None:
 )
 def test_list_scheduling_worked_by_hand(totals: list[int], members: list[int]) -> None:
     chosen = np.flatnonzero(scheduled_sets(np.array([[totals, totals]]))[0]).tolist()
-    assert chosen == members == list(definitions.scheduled_set(totals))
+    assert chosen == members == scheduled_set(totals)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -174,7 +171,7 @@ def test_a_direction_of_ones_own_is_algorithm_1(direction: list[float], most: in
     masks = np.zeros(tables.shape[:2], np.bool_)
     along_direction(tables, kind, masks, np.array(direction))
     for table, mask in zip(tables, masks, strict=True):
-        expected = definitions.along(table.tolist(), direction, NAMES[kind], False)[1]
+        expected = reference.along_direction(table.tolist(), NAMES[kind], direction)
         assert same(mask, expected), table.tolist()
 
 
@@ -193,9 +190,9 @@ TABLE = [[4, 0, 1], [0, 3, 2], [1, 4, 4], [2, 1, 0]]
 @pytest.mark.parametrize("form", [list, tuple, np.array, pd.Series], ids=lambda form: form.__name__)
 def test_split_takes_directions_of_many_forms(form: type) -> None:
     found = splitlab.split(TABLE, "entropy", "direction", direction=form([1, 0, 0.5]))
-    value, mask = definitions.along(TABLE, [1, 0, 0.5], "entropy", False)
+    mask = reference.along_direction(TABLE, "entropy", [1, 0, 0.5])
     assert found.left.tolist() == mask
-    assert found.impurity == pytest.approx(value, rel=1e-12)
+    assert found.impurity == pytest.approx(reference.split_impurity(TABLE, mask, "entropy"), rel=1e-12)
 
 
 def test_entries_of_zero_columns_go_with_them() -> None:

@@ -100,7 +100,7 @@ def test_the_hash_of_the_package_is_of_all_files(copy: Path, monkeypatch: pytest
     before = sources.package_hash()
     monkeypatch.setattr(sources, "PACKAGE", copy)
     assert sources.package_hash() == before
-    edit(copy / "cli.py")
+    edit(copy / "cli" / "runs.py")
     assert sources.package_hash() != before
 
 

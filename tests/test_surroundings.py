@@ -94,11 +94,11 @@ def test_no_more_workers_than_processors_that_it_may_use(tmp_path: Path) -> None
     code = """
 import os
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-from splitlab.engine.runner import check_jobs
+from splitlab.engine.session import check_jobs
 print(check_jobs(None))
 """
     assert ran("-c", code, cwd=tmp_path) == "1\n"
-    code = "from splitlab.engine.runner import check_jobs; print(check_jobs(None))"
+    code = "from splitlab.engine.session import check_jobs; print(check_jobs(None))"
     assert ran("-c", code, cwd=tmp_path, LOKY_MAX_CPU_COUNT="1") == "1\n"
 
 
