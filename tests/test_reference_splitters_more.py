@@ -17,7 +17,7 @@ from splitlab.splitters import reference
 from splitlab.splitters.reference import collapsed_along, impurity, split_impurity
 from splitlab.splitters.reference.collapsed import _best_classes
 from splitlab.splitters.reference.common import MEASURES, hypercube
-from splitlab.splitters.reference.directions import _heaviest_lighter_side, _scheduled, direction_order
+from splitlab.splitters.reference.directions import balanced_set, scheduled_set, direction_order
 from splitlab.splitters.reference.exact import separations
 from tests import tables
 from tests.theory import Table, a_d, b_d, contingency_tables, optimum, reached, shares, slack, steady, sums
@@ -103,7 +103,7 @@ def test_pull_left_step_by_step() -> None:
     ],
 )
 def test_direction_of_balanced(totals: list[int], expected: tuple[int, ...]) -> None:
-    assert _heaviest_lighter_side(totals) == expected
+    assert balanced_set(totals) == expected
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ def test_direction_of_balanced(totals: list[int], expected: tuple[int, ...]) -> 
     ],
 )
 def test_direction_of_list_scheduling(totals: list[int], expected: set[int]) -> None:
-    assert set(_scheduled(totals)) == expected
+    assert set(scheduled_set(totals)) == expected
 
 
 @both
-@pytest.mark.parametrize(("splitter", "side"), [("balanced", _heaviest_lighter_side), ("list_scheduling", _scheduled)])
+@pytest.mark.parametrize(("splitter", "side"), [("balanced", balanced_set), ("list_scheduling", scheduled_set)])
 @steady
 @given(table=contingency_tables())
 def test_the_walk_is_by_the_share_of_that_side(
