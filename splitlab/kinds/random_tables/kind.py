@@ -24,7 +24,14 @@ from splitlab.engine.session import Session
 from splitlab.files import write_atomically
 from splitlab.kinds.random_tables import replay
 from splitlab.kinds.random_tables.config import Cell, RandomTablesExperiment
-from splitlab.kinds.random_tables.plan import cell_blocks, draw_seconds, first_run, refuse_absurd, slices, splitter_seconds
+from splitlab.kinds.random_tables.plan import (
+    cell_blocks,
+    draw_seconds,
+    first_run,
+    refuse_absurd,
+    slices,
+    splitter_seconds,
+)
 from splitlab.kinds.random_tables.work import (
     RunError,
     all_splitters,
