@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import splitlab
-from splitlab import sources
-from splitlab.sources import PACKAGE, imported_modules, source_files, source_hash
+from splitlab.sources import PACKAGE, imported_modules, package_hash, source_files, source_hash
 from splitlab.splitters import fingerprint, get, splitters
 
 KERNELS = "splitlab.splitters.kernels"
@@ -96,12 +95,16 @@ def test_all_ways_to_import(tmp_path: Path) -> None:
     assert source_files("numpy", package=package) == ()
 
 
-def test_the_hash_of_the_package_is_of_all_files(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = sources.package_hash()
-    monkeypatch.setattr(sources, "PACKAGE", copy)
-    assert sources.package_hash() == before
+def test_the_hash_of_the_package_is_of_all_files(copy: Path) -> None:
+    def of_copy() -> str:
+        code = "from splitlab.sources import package_hash; print(package_hash())"
+        environment, command = {**os.environ, "PYTHONPATH": str(copy.parent)}, [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=copy.parent, env=environment, check=True)
+        return done.stdout.strip()
+
+    assert of_copy() == package_hash()
     edit(copy / "cli" / "runs.py")
-    assert sources.package_hash() != before
+    assert of_copy() != package_hash()
 
 
 def test_stored_blocks_are_out_of_date_after_an_edit(copy: Path, tmp_path: Path) -> None:

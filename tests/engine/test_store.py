@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from splitlab.engine import store as store_module
 from splitlab.engine.blocks import EMPTY, Block, BlockData
-from splitlab.engine.store import FolderStore, MemoryStore
+from splitlab.engine.store import FolderStore, MemoryStore, framed, unframed
 from splitlab.files import write_atomically
 from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.splits.summary import IncompleteError, cut, summarise
@@ -254,10 +253,9 @@ def test_the_file_of_another_seed_or_stream_counts_as_missing(tmp_path: Path) ->
         assert str(ORIGIN[key]) in text
 
 
-def test_the_file_of_another_format_counts_as_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(store_module, "FORMAT", store_module.FORMAT + 1)
-        open_folder(tmp_path).save(BLOCK, data(HCC, LCA))
+def test_the_file_of_another_format_counts_as_missing(stored: Path, tmp_path: Path) -> None:
+    header, body = unframed(stored.read_bytes())
+    stored.write_bytes(framed({**header, "format": header["format"] + 1}, body))
     assert "format" in counts_as_missing(tmp_path)
 
 

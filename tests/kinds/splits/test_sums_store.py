@@ -14,12 +14,16 @@ from pandas.testing import assert_frame_equal
 
 import splitlab
 from splitlab import cli
-from splitlab.engine.blocks import Task
+from splitlab.engine.blocks import Block, BlockData, Task
+from splitlab.engine.session import Session
 from splitlab.engine.store import framed, unframed
 from splitlab.engine.verify import Verified, verify
+from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.splits import sums_store
+from splitlab.kinds.splits.config import SplitsExperiment
+from splitlab.kinds.splits.kind import Splits
 from splitlab.kinds.splits.results import Results
-from splitlab.study import load_results, opened, write_tables
+from splitlab.study import load_experiment, load_results, opened, write_tables
 
 FRAMES = ("win_percentage", "relative_excess", "excess_histogram", "draws", "paired_differences")
 
@@ -101,24 +105,24 @@ def test_more_runs_continue(before: int, out: Path, tmp_path: Path, kept: Result
     assert files(tmp_path / "grown") == files(out)
 
 
-def test_an_interrupted_run_keeps_what_is_finished(out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    saved = []
-    original = sums_store.SumsStore.save
+class Interrupted(Splits):
+    """Experiments that are interrupted while the sixth block is computed."""
 
-    def save(self: Any, block: Any, data: Any) -> None:
-        if len(saved) == 5:
+    @staticmethod
+    def compute(task: Task) -> BlockData:
+        if task.block == Block(Cell(4, 3, 7), 5, 300):
             raise KeyboardInterrupt
-        original(self, block, data)
-        saved.append(block)
+        return Splits.compute(task)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(sums_store.SumsStore, "save", save)
-        with pytest.raises(KeyboardInterrupt):
-            splitlab.run(config(), jobs=1, out=tmp_path / "cut")
-        saved.clear()
-        patch.setattr(sums_store.SumsStore, "save", lambda self, *rest: (saved.append(rest), original(self, *rest)))
-        splitlab.run(config(), jobs=1, out=tmp_path / "cut")
-    assert len(saved) == 2 * 6 - 5
+
+def test_an_interrupted_run_keeps_what_is_finished(out: Path, tmp_path: Path, computed: list[Task]) -> None:
+    experiment = load_experiment(config())
+    assert isinstance(experiment, SplitsExperiment)
+    with pytest.raises(KeyboardInterrupt):
+        Interrupted(experiment).run(Session(jobs=1, out=tmp_path / "cut"))
+    computed.clear()
+    splitlab.run(config(), jobs=1, out=tmp_path / "cut")
+    assert len(computed) == 2 * 6 - 5
     assert files(tmp_path / "cut") == files(out)
 
 
