@@ -160,11 +160,11 @@ class Callable:  # its instances have no hash
 
 
 NAMES = {
-    "lambda": (lambda table, impurity: None, "tests.test_plugins:lambda"),
-    "closure": (closure(0), "tests.test_plugins:inner"),
-    "object": (Callable(0), "tests.test_plugins:Callable"),
+    "lambda": (lambda table, impurity: None, "tests.engine.test_plugins:lambda"),
+    "closure": (closure(0), "tests.engine.test_plugins:inner"),
+    "object": (Callable(0), "tests.engine.test_plugins:Callable"),
     "partial": (functools.partial(closure, 0), "functools:partial"),
-    "at module level": (at_module_level, "tests.test_plugins:at_module_level"),
+    "at module level": (at_module_level, "tests.engine.test_plugins:at_module_level"),
 }
 
 
@@ -191,7 +191,7 @@ def test_functions_of_one_name_are_told_apart() -> None:
     """Also a splitter from an impurity: all are lambdas, or called f."""
     one, two, f = closure(0), closure(1), closure(2)
     named = with_functions_named({"splitters": [one, "lca", two, one], "impurities": f})
-    name = "tests.test_plugins:inner"
+    name = "tests.engine.test_plugins:inner"
     assert named == {"splitters": [name, "lca", f"{name}_2", name], "impurities": [f"{name}_3"]}
     assert [plugins.load(f"{name}{end}") for end in ("", "_2", "_3")] == [one, two, f]
 
