@@ -56,10 +56,10 @@ def ova(table: Table, impurity: str) -> list[bool]:
 def balanced(table: Table, impurity: str) -> list[bool]:
     """The walk by the share of the classes that hold as nearly half of the examples as possible. Takes 2^k steps."""
     rows = integers(table)
-    return best_direction(rows, [_heaviest_lighter_side(column_sums(rows))], measure_of(impurity))
+    return best_direction(rows, [balanced_set(column_sums(rows))], measure_of(impurity))
 
 
-def _heaviest_lighter_side(sums: list[int]) -> tuple[int, ...]:
+def balanced_set(sums: list[int]) -> tuple[int, ...]:
     """Of the class sets with at most half of the examples the heaviest; of equals the first as a sorted list."""
     k = len(sums)
     weights = {d: sum(sums[i] for i in d) for size in range(1, k) for d in combinations(range(k), size)}
@@ -69,10 +69,10 @@ def _heaviest_lighter_side(sums: list[int]) -> tuple[int, ...]:
 def list_scheduling(table: Table, impurity: str) -> list[bool]:
     """`balanced` in a hurry: each class, by decreasing size, goes to the side that is lighter so far."""
     rows = integers(table)
-    return best_direction(rows, [_scheduled(column_sums(rows))], measure_of(impurity))
+    return best_direction(rows, [scheduled_set(column_sums(rows))], measure_of(impurity))
 
 
-def _scheduled(sums: list[int]) -> list[int]:
+def scheduled_set(sums: list[int]) -> list[int]:
     """The side with fewer classes; with equal numbers the one that holds class 0."""
     a, b = list[int](), list[int]()
     load_a = load_b = 0
