@@ -164,12 +164,16 @@ def load_experiment(
     name_default: str | None = None,
     plugins: Plugins | None = None,
 ) -> Experiment:
-    """Read and check a config.
+    """Read and check a config; `splitlab.study.load_experiment` does so for the kinds that there are.
 
     Parameters
     ----------
     config : path or Mapping
         A YAML file, or its content as a dict (NumPy integers and arrays, and tuples, are accepted).
+    model_of : callable
+        Gives the model of a kind by its name, and None for an unknown one.
+    kinds : sequence of str
+        The names of kinds that messages list; the first is the default.
     runs : int, optional
         Replaces the `runs` of every cell.
     overrides : sequence of str
@@ -182,7 +186,7 @@ def load_experiment(
     Returns
     -------
     Experiment
-        Of the model of its kind.
+        An instance of the model of its kind.
 
     Raises
     ------
@@ -190,14 +194,6 @@ def load_experiment(
         A ValueError; one line with the place, the value, and what would be right.
     TypeError
         When `config` is neither a path nor a mapping, or `overrides` no sequence of strings.
-
-    Examples
-    --------
-    >>> grid = [{"n": [12, 25], "k": 3, "max_count": 7, "runs": 1000}]
-    >>> config = {"name": "small", "impurities": "gini", "splitters": ["hcc", "lca"], "grid": grid}
-    >>> experiment = load_experiment(config, runs=10, overrides=["seed=1"])
-    >>> experiment.seed, experiment.cells
-    (1, ((Cell(n=12, k=3, max_count=7), 10), (Cell(n=25, k=3, max_count=7), 10)))
     """
     source = read_config(config, overrides)
     if name_default is not None and "name" not in source.value:
