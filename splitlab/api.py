@@ -40,7 +40,7 @@ class Split:
 def split(
     table: ArrayLike,
     impurity: str | Callable[[float], float] = "gini",
-    splitter: str | Callable[[NDArray[np.int64], str], ArrayLike] = "hcc",
+    splitter: str | Splitter | Callable[[NDArray[np.int64], str], ArrayLike] = "hcc",
     direction: ArrayLike | None = None,
     collapsed: bool = False,
 ) -> Split:
@@ -53,8 +53,9 @@ def split(
         in total. Lists, integer arrays, integral floats and DataFrames will do; it is not modified.
     impurity : {"gini", "entropy"}, or a function
         What is minimised; one's own is a function f of a class's share, or its name as ``package.module:function``.
-    splitter : str, or a function
-        A name of ``splitlab.splitters()``; one's own is a function (table, name of the impurity) -> booleans, True for
+    splitter : str, entry, or a function
+        A name or an entry of ``splitlab.splitters()``. The default, HcC, is within a factor of 2 of the optimum, which
+        is proven. Trees take ``"hd"``: it has no such proof, but comes closer in practice. One's own is a function (table, name of the impurity) -> booleans, True for
         the left side, or its name.
     direction : array_like, shape (k,)
         For ``splitter="direction"`` only, and needed there: one finite number d_i per class of ``table``. The values
@@ -85,15 +86,15 @@ def split(
     counts = as_counts(table)
     taken: dict[str, Callable[..., Any]] = {}
     impurity, splitter = (hand_over(given, taken) if callable(given) else given for given in (impurity, splitter))
-    for option, given in (("impurity", impurity), ("splitter", splitter)):
-        if not isinstance(given, str):
+    for option, given, allowed in (("impurity", impurity, str), ("splitter", splitter, (str, Splitter))):
+        if not isinstance(given, allowed):
             raise TypeError(f"{option}: {given!r} is not a name; write it as text")
     kind, entry, reduced = code(impurity), get(splitter), reduce_table(counts)
     if entry.name == "direction":
         entry = along(_as_direction(direction, counts.shape[1], collapsed)[reduced.columns], collapsed)
     elif direction is not None or collapsed:
         name = "direction" if direction is not None else "collapsed"
-        raise ValueError(f"{name}: goes with splitter 'direction' only; the splitter is {splitter!r}")
+        raise ValueError(f"{name}: goes with splitter 'direction' only; the splitter is {entry.name!r}")
     left = reduced.expand(_split_reduced(reduced.counts, kind, entry))
     value = float(score(counts[None], left[None], kind)[0])
     sides = np.stack([counts[left].sum(axis=0), counts[~left].sum(axis=0)])

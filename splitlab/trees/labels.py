@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from splitlab._jit import Ints
-from splitlab.trees.columns import unmasked
+from splitlab.trees.columns import in_pandas, unmasked
 
 COLUMN = "A column-vector y was passed when a 1d array was expected; it is taken as a label for each example"
 KINDS: dict[str, tuple[type, ...]] = {
@@ -66,6 +66,7 @@ def read_labels(y: Any, n: int) -> tuple[NDArray[Any], Ints]:
 
 def _one_column(y: Any) -> NDArray[Any]:
     """Labels (n,); objects where numpy has no such type, or where it would make text of numbers among text."""
+    y = in_pandas(y)
     if isinstance(y, np.ndarray):
         labels = unmasked(y)
     elif hasattr(y, "dtype"):
