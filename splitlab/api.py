@@ -54,9 +54,9 @@ def split(
     impurity : {"gini", "entropy"}, or a function
         What is minimised; one's own is a function f of a class's share, or its name as ``package.module:function``.
     splitter : str, entry, or a function
-        A name or an entry of ``splitlab.splitters()``. The default, HcC, is within a factor of 2 of the optimum, which
-        is proven. Trees take ``"hd"``: it has no such proof, but comes closer in practice. One's own is a function (table, name of the impurity) -> booleans, True for
-        the left side, or its name.
+        A name or an entry of ``splitlab.splitters()``; one's own is a function (table, name of the impurity) ->
+        booleans, True for the left side, or its name. The default, HcC, is proven to be within a factor of 2 of the
+        optimum. Trees take ``"hd"``, which is not, but comes closer in practice and takes any number of classes.
     direction : array_like, shape (k,)
         For ``splitter="direction"`` only, and needed there: one finite number d_i per class of ``table``. The values
         v are ordered by (d . A[v]) / |v|, and the best prefix is taken (Algorithm 1 of the paper, B_d).
@@ -85,11 +85,12 @@ def split(
     """
     counts = as_counts(table)
     taken: dict[str, Callable[..., Any]] = {}
-    impurity, splitter = (hand_over(given, taken) if callable(given) else given for given in (impurity, splitter))
-    for option, given, allowed in (("impurity", impurity, str), ("splitter", splitter, (str, Splitter))):
+    of = hand_over(impurity, taken) if callable(impurity) else impurity
+    by = hand_over(splitter, taken) if callable(splitter) else splitter
+    for option, given, allowed in (("impurity", of, str), ("splitter", by, (str, Splitter))):
         if not isinstance(given, allowed):
             raise TypeError(f"{option}: {given!r} is not a name; write it as text")
-    kind, entry, reduced = code(impurity), get(splitter), reduce_table(counts)
+    kind, entry, reduced = code(of), get(by), reduce_table(counts)
     if entry.name == "direction":
         entry = along(_as_direction(direction, counts.shape[1], collapsed)[reduced.columns], collapsed)
     elif direction is not None or collapsed:

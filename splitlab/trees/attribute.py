@@ -112,7 +112,7 @@ def best_split(
     >>> best_split([0, 0, 5, 10], [0, 0, 1, 1], "entropy").threshold
     2.5
     >>> best_split(list("abcab"), [0, 1, 1, 0, 1]).branches
-    [['b', 'c'], ['a']]
+    [['a'], ['b', 'c']]
     >>> best_split([3, 3, 3], [0, 1, 1])
     NoSplit(reason='the attribute has a single value')
     """
@@ -133,7 +133,11 @@ def best_split(
 
 
 def thresholds(
-    values: ArrayLike, y: ArrayLike, criterion: str | Criterion | Callable[[float], float] = "entropy", *, all_values: bool = False
+    values: ArrayLike,
+    y: ArrayLike,
+    criterion: str | Criterion | Callable[[float], float] = "entropy",
+    *,
+    all_values: bool = False,
 ) -> list[Threshold]:
     """The candidate thresholds of a numeric attribute, ascending, with their values.
 
@@ -177,7 +181,9 @@ def thresholds(
 
 
 def best_table_split(
-    table: ArrayLike, criterion: str | Criterion | Callable[[float], float] = "gini", splitter: str | Splitter | Callable[..., Any] = DEFAULT_SPLITTER
+    table: ArrayLike,
+    criterion: str | Criterion | Callable[[float], float] = "gini",
+    splitter: str | Splitter | Callable[..., Any] = DEFAULT_SPLITTER,
 ) -> NDArray[np.int64]:
     """The branch of each value of a contingency table; values without examples go to branch 0.
 

@@ -3,32 +3,33 @@
 Trees, `best_split` and `thresholds` read their data here. (A study of one's own data does not guess: its catalogue says
 of every column what it is.)
 
-============================================  ========  ==============================================================
-a column of                                   is        remarks
-============================================  ========  ==============================================================
-truth values, whole numbers, floats: numpy,   numeric   as 64-bit floats. Two different numbers that are one and the
-pandas (``Int64``, ``boolean``, sparse ...),            same float (2^53 and 2^53 + 1) are an error in training
-Arrow, polars
-``Decimal``, ``Fraction``: objects, Arrow,    numeric   likewise
+=============================================  ========  =============================================================
+a column of                                    is        remarks
+=============================================  ========  =============================================================
+truth values, whole numbers, floats: numpy,    numeric   as 64-bit floats; two different numbers that are the same
+pandas (``Int64``, sparse, ...), Arrow,                  float (2^53 and 2^53 + 1) are an error in training
 polars
-text, bytes: numpy, pandas, Arrow, polars     nominal   values ascending; a warning where all text reads as numbers and
-                                                        some have a decimal point
-categories: pandas, Arrow dictionary, polars  nominal   whatever the categories are, numbers too; in their order, those
-``Categorical``, ``Enum``                               without examples left out. A warning where pandas or Arrow say
-                                                        that they are ordered: the order is not used
-objects, lists                                numeric   if all known values are numbers, wherever the objects are
-                                              nominal   otherwise; a warning where numbers and text are mixed
-dates, times, durations, periods, complex     refused   make numbers or text of them
-anything else, such as intervals              nominal   values without a hash by what Python writes for them
-============================================  ========  ==============================================================
+``Decimal``, ``Fraction``: objects, Arrow,     numeric   likewise
+polars
+text, bytes: numpy, pandas, Arrow, polars      nominal   values ascending; a warning where all of it reads as numbers
+                                                         and some have a decimal point
+categories: pandas, Arrow dictionary, polars   nominal   whatever the categories are, numbers too; in their order, those
+``Categorical``, ``Enum``                                without examples left out; a warning where pandas or Arrow say
+                                                         that they are ordered, since the order is not used
+objects, lists: all known values are numbers   numeric   in a frame as in an array
+objects, lists: others                         nominal   a warning where numbers and text are mixed
+dates, times, durations, periods, complex      refused   make numbers or text of them
+anything else, such as intervals               nominal   values without a hash by what Python writes for them
+=============================================  ========  =============================================================
 
 Missing are NaN, None, ``pandas.NA``, NaT, the nulls of Arrow and polars, and masked entries. ``nominal`` makes further
 columns nominal, and there is no warning about those. Text in it is a name. A whole number is a place, as in
 scikit-learn, or a name where there is no such place; the place of one column that is the name of another is an error.
 
-Numeric columns become float64, nominal ones the codes 0, 1, ... of their categories. NaN stands for what is missing and,
-later, for categories that were not there in training. The order of the categories, which decides between equal splits,
-is that of the column's type, else ascending, or by type and text where values of several types cannot be compared.
+Numeric columns become float64, nominal ones the codes 0, 1, ... of their categories. NaN stands for what is missing
+and, later, for categories that were not there in training. The order of the categories, which decides between equal
+splits, is that of the column's type, else ascending, or by type and text where values of several types cannot be
+compared.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Column:
         dtype = data.dtype
         if isinstance(dtype, pd.CategoricalDtype):
             order = objects(dtype.categories)
-            values = np.append(order, None)[data.cat.codes]  # code -1 is missing
+            values = objects([*order, None])[data.cat.codes]  # code -1 is missing
             return cls(name, values, True, order, bool(dtype.ordered))
         if isinstance(dtype, pd.PeriodDtype) or dtype.kind in "Mmc":
             raise _refused(name, dtype)
@@ -118,9 +119,10 @@ def _refused(name: object, what: object) -> TypeError:
 def _numpy_numbers(data: pd.Series[Any]) -> NDArray[Any]:
     """A column of numbers of a type of pandas as numpy has them: floats where some are missing, if these are exact."""
     if not data.isna().any():
-        return np.asarray(data.to_numpy(dtype=data.dtype.kind + str(getattr(data.dtype, "itemsize", 8) or 1)))
+        dense: Any = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64}[data.dtype.kind]
+        return np.asarray(data.to_numpy(dtype=dense))
     values = data.to_numpy(dtype=np.float64, na_value=np.nan)
-    return values if not (np.abs(values) >= EXACT).any() else data.to_numpy(dtype=object, na_value=None)
+    return np.asarray(data.astype(object)) if (np.abs(values) >= EXACT).any() else values
 
 
 def objects(values: Any) -> NDArray[np.object_]:
@@ -166,7 +168,7 @@ def _is_dictionary(dtype: object) -> bool:
 
 def _decoded(column: pd.Series[Any]) -> pd.Series[Any]:
     """A column of an Arrow dictionary as one of categories."""
-    arrow = column.array.__arrow_array__().unify_dictionaries().combine_chunks()  # type: ignore[attr-defined]
+    arrow = column.array.__arrow_array__().unify_dictionaries().combine_chunks()
     dtype: Any = column.dtype
     categories = pd.Index(arrow.dictionary.to_pylist())
     codes = arrow.indices.to_numpy(zero_copy_only=False)
@@ -177,20 +179,17 @@ def _decoded(column: pd.Series[Any]) -> pd.Series[Any]:
 
 def _from_polars(column: Any) -> pd.Series[Any]:
     """A polars Series as one of pandas."""
-    dtype = column.dtype
+    dtype, name = column.dtype, column.name
     kind = str(dtype.base_type())
-    values: Any
     if kind == "Enum":
-        values = pd.Categorical(column.to_list(), categories=dtype.categories.to_list())
-    elif kind == "Categorical":
-        values = pd.Categorical(column.to_list())
-    elif kind == "String":
-        values = pd.array(column.to_list(), dtype="string")
-    elif kind != "Decimal" and (dtype.is_float() or (dtype.is_numeric() or kind == "Boolean") and not column.null_count()):
-        values = column.to_numpy()
-    else:
-        values = objects(column.to_list())
-    return pd.Series(values, name=column.name, dtype=object if isinstance(values, np.ndarray) and values.dtype == object else None)
+        return pd.Series(pd.Categorical(column.to_list(), categories=dtype.categories.to_list()), name=name)
+    if kind == "Categorical":
+        return pd.Series(pd.Categorical(column.to_list()), name=name)
+    if kind == "String":
+        return pd.Series(column.to_list(), name=name, dtype="string")
+    if dtype.is_float() or ((dtype.is_integer() or kind == "Boolean") and not column.null_count()):
+        return pd.Series(column.to_numpy(), name=name)
+    return pd.Series(objects(column.to_list()), name=name, dtype=object)
 
 
 def read_columns(data: Any, estimator: Any = None) -> list[Column]:
@@ -240,8 +239,8 @@ def named_columns(nominal: Any, names: Sequence[object]) -> Bools:
     Raises
     ------
     ValueError
-        There is no such column, a number is the place of one column and the name of another one, or the mask has another
-        length.
+        There is no such column, a number is the place of one column and the name of another one, or the mask has
+        another length.
     """
     p = len(names)
     try:
@@ -405,14 +404,16 @@ class Encoding:
         """
         names = [column.name for column in columns]
         named = np.zeros(len(columns), np.bool_) if nominal is None else named_columns(nominal, names)
-        found, remarks = [], []
+        found: list[NDArray[np.object_] | None] = []
+        remarks = []
         for column, here in zip(columns, named, strict=True):
             if not (column.nominal or here):
                 refuse_merged(column)
                 found.append(None)
                 continue
-            found.append(categories_of(column))
-            if not here and (remark := surprise(column, found[-1])):
+            categories = categories_of(column)
+            found.append(categories)
+            if not here and (remark := surprise(column, categories)):
                 remarks.append(remark)
         return cls(names, found, remarks)
 

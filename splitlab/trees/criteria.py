@@ -298,7 +298,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(criterion: str | Criterion | Callable[[float], float]) -> Criterion:
-    """A criterion by its name, or by the impurity whose gain it is, a name or a function; an entry is returned as it is.
+    """A criterion by its name, or by the impurity, a name or a function, whose gain it is; an entry as it is.
 
     Raises
     ------

@@ -132,7 +132,12 @@ class Grouping:
 
     def refuse_hopeless(self, n_values: Iterable[int], k: int, examples: int = 0) -> None:
         """ValueError when the splitter would take too long for any of ``n_values`` values, k classes, many examples."""
-        if callable(self.splitter) or self.splitter == MULTIWAY or self._searched or (k == 2 and not self.criterion.is_gain):
+        if (
+            callable(self.splitter)
+            or self.splitter == MULTIWAY
+            or self._searched
+            or (k == 2 and not self.criterion.is_gain)
+        ):
             return
         for n in n_values:
             refuse_hopeless(self.entry, n, k, examples)

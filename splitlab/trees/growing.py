@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +94,8 @@ class Growth:
         The depth at which every node is a leaf; the root has depth 0.
     min_samples_split, min_samples_leaf : int
         Fewest examples in a node that is split, and in a branch.
+    min_weight_leaf : float
+        Least sum of weights in a branch.
     min_decrease : float
         Least improvement, times the node's share of all examples.
     max_features : int, optional
@@ -112,6 +115,7 @@ class Growth:
     max_depth: float = inf
     min_samples_split: int = 2
     min_samples_leaf: int = 1
+    min_weight_leaf: float = 0.0
     min_decrease: float = 0.0
     max_features: int | None = None
     rng: np.random.RandomState | None = None
@@ -302,18 +306,18 @@ class _Nodes:
 
 def _propose(values: Values, nodes: _Nodes, is_nominal: bool, growth: Growth) -> tuple[Proposals, Bools]:
     """The split of every node by one attribute, and at which nodes the attribute is dead, bool (m,)."""
-    totals, size, m = nodes.totals, nodes.size, len(nodes.totals)
+    totals, m, least = nodes.totals, len(nodes.totals), growth.min_samples_leaf
     alive = filters.several_values(values, m)
+    limits: dict[str, Any] = {"min_weight": growth.min_weight_leaf, "size": nodes.size}
     if not is_nominal:
-        found = numeric(values, totals, growth.criterion, growth.min_samples_leaf, size, growth.between)
+        found = numeric(values, totals, growth.criterion, least, between=growth.between, **limits)
         return found, ~alive
     if growth.min_second:
         alive &= filters.second_most_frequent(values, m) >= growth.min_second
     usable = alive.copy()
     if growth.max_p is not None:
         usable &= filters.independence(values, m, nodes.unit) < growth.max_p
-    group, least = growth.grouping, growth.min_samples_leaf
-    return nominal(values, totals, growth.criterion, group, least, usable, size), ~alive
+    return nominal(values, totals, growth.criterion, growth.grouping, least, usable, **limits), ~alive
 
 
 def _choose(depth: int, counts: Ints, proposals: list[Proposals], dead: Bools, n_total: int, growth: Growth) -> _Level:

@@ -8,9 +8,11 @@ values   all (node, value) that occur, ascending, with their class counts: `Valu
 missing  examples of a node whose value is not known: they belong to the node, but not to its values
 branch   a part of a node; numeric attributes have the branches <= threshold (0) and > threshold (1)
 
-Missing values go to the branch with more of the known examples, the first such one. Examples may have weights, whole
-numbers: class counts are then sums of these, and the numbers of examples are counted beside them. A split is judged as it falls, with
+Missing values go to the branch with more of the known examples, the first such one. A split is judged as it falls, with
 them in it; which values of a nominal attribute go together is decided without them.
+
+Examples may have weights, whole numbers. Class counts are then sums of these, "more examples" means a larger sum, and
+the numbers of examples are counted beside them.
 
 The splits of a numeric attribute are the thresholds between neighbouring values of the node, in ascending order. Where
 the criterion allows it (see ``criteria``) those between two values of the same single class are left out: a boundary
@@ -23,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +38,23 @@ Between = Callable[[Floats, Floats], Floats]
 
 # So many counts are handed to a criterion at once; its temporary arrays stay in the processor's cache.
 CHUNK = 1 << 17
+
+
+class Least(NamedTuple):
+    """What a branch must have: so many examples, and so large a sum of their weights."""
+
+    examples: int = 1
+    weight: float = 0.0
+
+    @property
+    def nothing(self) -> bool:
+        """Whether every branch has that."""
+        return self.examples <= 1 and self.weight <= 0
+
+    def met(self, tables: Ints, sizes: Ints | None) -> Bools:
+        """For which splits int64 (g, b, k) all branches have it; ``sizes`` (g, b) if examples have weights: (g,)."""
+        weights = tables.sum(2).min(1)
+        return ((weights if sizes is None else sizes.min(1)) >= self.examples) & (weights >= self.weight)
 
 
 @dataclass(frozen=True)
@@ -113,7 +133,7 @@ class Proposals:
         return [replace(self, **dict(zip(names, each, strict=True))) for each in arrays]
 
     def enter(
-        self, node: Ints, tables: Ints, default: Ints, criterion: Criterion, min_leaf: int, sizes: Ints | None = None
+        self, node: Ints, tables: Ints, default: Ints, criterion: Criterion, least: Least, sizes: Ints | None = None
     ) -> None:
         """Write in the splits of some nodes.
 
@@ -126,14 +146,13 @@ class Proposals:
         default : int64 (g,)
             The branches for missing values.
         criterion : Criterion
-        min_leaf : int
+        least : Least
             A split with a smaller branch does not count.
         sizes : int64 (g, b), optional
             How many examples the branches have, where they have weights.
         """
         keys = criterion.keys(tables)
-        enough = (tables.sum(2) if sizes is None else sizes).min(1) >= min_leaf
-        self.keys[:, node] = np.where(enough, keys, -inf)
+        self.keys[:, node] = np.where(least.met(tables, sizes), keys, -inf)
         self.improvement[node] = criterion.improvement(tables, keys)
         self.n_branches[node] = tables.shape[1]
         self.default[node] = default
@@ -163,7 +182,7 @@ def values_of(node: NDArray[np.integer], value: Floats, y: Ints, k: int, weight:
 
 
 def weighted_counts(cell: Ints, weight: Ints | None, length: int) -> Ints:
-    """The sum of the weights (n,), at most 2^53 in all, in each of the cells that ``cell`` (n,) names: int64 (length,)."""
+    """The sum of the weights (n,), at most 2^53 in all, in each cell; ``cell`` (n,) says in which: int64 (length,)."""
     return np.bincount(cell, weight, length).astype(np.int64, copy=False)
 
 
@@ -174,7 +193,7 @@ def midpoint(low: Floats, high: Floats) -> Floats:
 
 
 def short_midpoint(low: Floats, high: Floats) -> Floats:
-    """The thresholds of `midpoint` (m,) with at most 15 significant digits, where that still parts ``low`` and ``high``.
+    """The thresholds of `midpoint` (m,) with at most 15 digits, where that still parts ``low`` and ``high``.
 
     The mean of 38.6 and 38.7 is 38.650000000000006 as a float; this is 38.65.
     """
@@ -201,6 +220,8 @@ def numeric(
     totals: Ints,
     criterion: Criterion,
     min_leaf: int,
+    *,
+    min_weight: float = 0.0,
     size: Ints | None = None,
     between: Between = midpoint,
 ) -> Proposals:
@@ -215,6 +236,8 @@ def numeric(
     criterion : Criterion
     min_leaf : int
         Fewest examples in a branch.
+    min_weight : float
+        Least sum of weights in a branch.
     size : int64 (m,), optional
         How many examples the nodes have, where these have weights.
     between : callable
@@ -225,7 +248,7 @@ def numeric(
     Proposals
         Of equally good thresholds the lowest.
     """
-    found = Proposals.none(criterion, values, len(totals))
+    found, least = Proposals.none(criterion, values, len(totals)), Least(min_leaf, min_weight)
     if len(values.node) < 2:
         return found
     starts, lengths = values.runs
@@ -238,9 +261,9 @@ def numeric(
     known = np.zeros_like(totals)
     known[here] = below[starts + lengths - 1] - before[here]
     missing = np.where(known.any(1, keepdims=True), totals - known, 0)  # where an attribute is dead, nothing is missing
-    convex = np.logical_not(missing.any(1)) & np.bool_(criterion.hyperplanes and min_leaf <= 1)
-    thresholds = _Thresholds(below, before, known, missing, k, criterion, min_leaf)
-    if criterion.cuts is not None and min_leaf <= 1 and not missing.any():
+    convex = np.logical_not(missing.any(1)) & np.bool_(criterion.hyperplanes and least.nothing)
+    thresholds = _Thresholds(below, before, known, missing, k, criterion, least)
+    if criterion.cuts is not None and least.nothing and not missing.any():
         best = criterion.cuts(values.counts, starts)
     else:
         places = boundaries(values, convex)
@@ -248,7 +271,7 @@ def numeric(
         best = places[first_best(keys, values.node[places], criterion.same, criterion.floor)]
     node = values.node[best]
     tables, default = thresholds.tables(best, node), thresholds.default(best, node)
-    found.enter(node, tables[:, :, :k], default, criterion, min_leaf, thresholds.sizes(tables))
+    found.enter(node, tables[:, :, :k], default, criterion, least, thresholds.sizes(tables))
     found.threshold[node] = between(values.value[best], values.value[best + 1])
     return found
 
@@ -271,8 +294,8 @@ class _Thresholds:
     k : int
         The number of classes.
     criterion : Criterion
-    min_leaf : int
-        Fewest examples in a branch.
+    least : Least
+        What a branch must have.
     """
 
     below: Ints
@@ -281,7 +304,7 @@ class _Thresholds:
     missing: Ints
     k: int
     criterion: Criterion
-    min_leaf: int
+    least: Least
 
     def default(self, places: Ints, node: Ints) -> Ints:
         """The branch of missing values for each threshold: int64 (t,)."""
@@ -309,8 +332,8 @@ class _Thresholds:
             chunk = slice(start, start + step)
             tables = self.tables(places[chunk], node[chunk])
             keys[:, chunk] = self.criterion.keys(tables[:, :, : self.k])
-            if self.min_leaf > 1:
-                keys[:, chunk][:, self.sizes(tables).min(1) < self.min_leaf] = -inf
+            if not self.least.nothing:
+                keys[:, chunk][:, ~self.least.met(tables[:, :, : self.k], self.sizes(tables))] = -inf
         return keys
 
 
@@ -321,6 +344,8 @@ def nominal(
     group: Callable[[Ints, Floats], Ints],
     min_leaf: int,
     usable: Bools,
+    *,
+    min_weight: float = 0.0,
     size: Ints | None = None,
 ) -> Proposals:
     """The split of each node that ``group`` makes of the values of a nominal attribute.
@@ -339,10 +364,12 @@ def nominal(
         Fewest examples in a branch.
     usable : bool (m,)
         The nodes that may be split at all.
+    min_weight : float
+        Least sum of weights in a branch.
     size : int64 (m,), optional
         How many examples the nodes have, where these have weights.
     """
-    found = Proposals.none(criterion, values, len(totals))
+    found, least = Proposals.none(criterion, values, len(totals)), Least(min_leaf, min_weight)
     if len(values.node) < 2:
         return found
     starts, lengths = values.runs
@@ -367,7 +394,7 @@ def nominal(
         default = tables[:, :, :k].sum(2).argmax(1)
         tables[np.arange(len(which)), default] += totals[node[which]] - known[which]
         sizes = None if size is None else tables[:, :, k]
-        found.enter(node[which], np.ascontiguousarray(tables[:, :, :k]), default, criterion, min_leaf, sizes)
+        found.enter(node[which], np.ascontiguousarray(tables[:, :, :k]), default, criterion, least, sizes)
     return replace(found, branch=branch)
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from splitlab._jit import Bools, Floats, Ints
 
@@ -47,7 +49,7 @@ class Tree:
     first_child: Ints
     n_branches: Ints
     default: Ints
-    counts: Ints | Floats
+    counts: NDArray[Any]
     depth: Ints
     improvement: Floats
     value_node: Ints
