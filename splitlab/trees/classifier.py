@@ -110,7 +110,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
     class of a leaf is its most frequent one, the first of equal ones. Thresholds are midpoints, with at most 15 digits.
 
     Weights that are whole numbers give the tree of repeated rows, and examples of weight 0 are left out. Other weights
-    are scaled by a power of two and rounded to 1e-12 of their sum, since splitters take tables of whole numbers.
+    are scaled by a power of two and rounded to 1e-14 of their sum, since splitters take tables of whole numbers.
     As in scikit-learn, ``min_samples_split``, ``min_samples_leaf`` (and ``min_second_count``) count examples whatever
     their weights; ``min_weight_fraction_leaf``, ``min_impurity_decrease`` and
     ``ccp_alpha`` go by weights.
@@ -205,6 +205,15 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         ValueError, TypeError
             A parameter or the data is wrong, or the splitter would take hopelessly long.
         """
+        tree, impurity, unit = self._grown(X, y, sample_weight)
+        if self.ccp_alpha > 0:
+            tree = pruning.pruned(tree, _costs(tree, impurity), self.ccp_alpha)
+        self.feature_importances_ = self._importances(tree, impurity)
+        self.tree_ = tree if unit == 1 else replace(tree, counts=tree.counts * unit)
+        return self
+
+    def _grown(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Tree, str, float]:
+        """Learn classes and encoding: the tree before pruning by costs, the impurity of the criterion, a weight's unit."""
         self._validate_params()
         X = in_pandas(X)
         columns = read_columns(X, self)
@@ -212,19 +221,12 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, labels = read_labels(y, len(columns[0].values))
         self.encoding_ = Encoding.of(columns, self.nominal)
         for remark in self.encoding_.remarks:
-            warnings.warn(remark, stacklevel=2)
+            warnings.warn(remark, stacklevel=3)  # at the call of `fit`
         examples = self._examples(columns, labels, sample_weight)
         growth = self._growth(examples)
         self._refuse_hopeless(growth.grouping, examples.total)
         tree = grow(examples, growth)
-        if self.prune:
-            tree = tree.pruned()
-        impurity = growth.criterion.impurity
-        if self.ccp_alpha > 0:
-            tree = pruning.pruned(tree, _costs(tree, impurity), self.ccp_alpha)
-        self.feature_importances_ = self._importances(tree, impurity)
-        self.tree_ = tree if examples.unit == 1 else replace(tree, counts=tree.counts * examples.unit)
-        return self
+        return tree.pruned() if self.prune else tree, growth.criterion.impurity, examples.unit
 
     def _examples(self, columns: list[Column], labels: Ints, sample_weight: ArrayLike | None) -> Examples:
         """The training examples, without those of weight 0."""
@@ -355,9 +357,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         >>> path.ccp_alphas.round(4).tolist(), path.impurities.round(4).tolist()
         ([0.0, 0.1667, 0.2917], [0.0, 0.3333, 0.625])
         """
-        full = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
-        tree = full.tree_
-        alphas, impurities = pruning.path(tree, _costs(tree, get(self.criterion).impurity))
+        tree, impurity, _ = clone(self)._grown(X, y, sample_weight)
+        alphas, impurities = pruning.path(tree, _costs(tree, impurity))
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
     def get_depth(self) -> int:

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from splitlab import impurity as impurities
 from splitlab._jit import Floats, Ints
-from splitlab.plugins import hand_over
+from splitlab.plugins import hand_over, is_plugin
 from splitlab.tables.contingency import as_counts, show
 from splitlab.trees import formulas
 from splitlab.trees.parameters import FLAG, check, one_of
@@ -321,6 +321,8 @@ def get(criterion: str | Criterion | Callable[[float], float]) -> Criterion:
     try:
         return gain_of(criterion)
     except ValueError:
+        if is_plugin(criterion):
+            raise
         near = difflib.get_close_matches(criterion, names(), 1)
         hint = f"did you mean {near[0]!r}?" if near else f"the criteria are {', '.join(names())}"
         raise ValueError(f"criterion: {criterion!r} is not known; {hint}") from None

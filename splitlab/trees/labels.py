@@ -74,7 +74,7 @@ def _one_column(y: Any) -> NDArray[Any]:
     else:
         labels = np.asarray(y, dtype=object)
     if labels.ndim == 2 and labels.shape[1] == 1:
-        warnings.warn(COLUMN, DataConversionWarning, stacklevel=4)  # at the call of `fit`
+        warnings.warn(COLUMN, DataConversionWarning, stacklevel=5)  # at the call of `fit`
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")

@@ -199,9 +199,10 @@ def short_midpoint(low: Floats, high: Floats) -> Floats:
     """
     middle = midpoint(low, high)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        scale = 10.0 ** np.clip(14 - np.floor(np.log10(np.abs(middle))), 0, 22)  # a power of ten that is exact
+        digits = np.maximum(14 - np.floor(np.log10(np.abs(middle))), 0)  # after the point
+        scale = 10.0 ** np.minimum(digits, 22)  # a power of ten that is exact
         short = np.rint(middle * scale) / scale
-    return np.where((short < high) & (short >= low), short, middle)
+    return np.where((short < high) & (short >= low) & (digits <= 22), short, middle)
 
 
 def boundaries(values: Values, convex: Bools) -> Ints:

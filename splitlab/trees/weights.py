@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from splitlab._jit import Floats, Ints
 
-BITS = 40  # the sum of scaled weights is below 2^40, far below the 1e15 that splitters take
+BITS = 49  # the sum of scaled weights is below 2^49, and so below the 1e15 that splitters take
 
 
 def read_weights(sample_weight: Any, class_weight: Any, classes: NDArray[Any], y: Ints) -> Floats | None:
@@ -66,8 +66,8 @@ def _class_weights(given: Mapping[Any, float] | str, classes: NDArray[Any], y: I
 def in_units(weight: Floats) -> tuple[Ints, float]:
     """Weights (n,) as whole numbers of at least 1, int64 (n,), and what 1 is worth.
 
-    Whole numbers below 2^40 in all stay what they are. Others are scaled by a power of two so that their sum is just
-    below 2^40, and rounded: to half of 1e-12 of the sum. So equal weights stay equal, and splits that differ by no more
+    Whole numbers below 2^49 in all stay what they are. Others are scaled by a power of two so that their sum is just
+    below 2^49, and rounded: to 1e-14 of the sum. So equal weights stay equal, and splits that differ by no more
     than that may count as equal.
     """
     total = float(weight.sum())
