@@ -213,7 +213,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _grown(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Tree, str, float]:
-        """Learn classes and encoding: the tree before pruning by costs, the impurity of the criterion, a weight's unit."""
+        """Learn classes and encoding: the tree before pruning by costs, the impurity for these, a weight's unit."""
         self._validate_params()
         X = in_pandas(X)
         columns = read_columns(X, self)
