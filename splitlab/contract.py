@@ -44,7 +44,7 @@ class Finding:
 
 
 def check(
-    splitter: str | Callable[[Table, str], ArrayLike], ratio: float | None = None, seed: int = 0
+    splitter: str | Splitter | Callable[[Table, str], ArrayLike], ratio: float | None = None, seed: int = 0
 ) -> list[Finding]:
     """Try a splitter's contract.
 

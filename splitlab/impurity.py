@@ -117,7 +117,7 @@ def deviations(tables: Ints) -> Floats:
 @kernel
 def excess(x: float) -> float:
     """(1 + x) ln(1 + x) - x for x >= -1, which is about x^2 / 2 near 0, without cancellation."""
-    if x == -1.0:
+    if x <= -1.0:  # rounding may carry it a little below
         return 1.0
     if abs(x) > 0.1:
         return (1.0 + x) * math.log1p(x) - x

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from splitlab.plugins import hand_over, hidden, is_plugin, load, search, where
-from splitlab.splitters import known, names
+from splitlab.splitters import Splitter, known, names
 from splitlab.splitters.registry import POLISHED
 from splitlab.text import did_you_mean
 
@@ -101,11 +101,19 @@ def lists_of(experiment: Any) -> dict[str, tuple[str, ...]]:
 
 
 def with_functions_named(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The config with functions in its lists of splitters and impurities handed over and replaced by their names."""
+    """The config with names in place of functions and entries of the registry in its lists."""
     named: dict[str, Any] = dict(config)
     taken: dict[str, Callable[..., Any]] = {}
     for field in FIELDS:
-        given = [named[field]] if callable(named.get(field)) else named.get(field)
-        if isinstance(given, list | tuple) and any(map(callable, given)):
-            named[field] = [hand_over(entry, taken) if callable(entry) else entry for entry in given]
+        given = named.get(field)
+        given = [given] if callable(given) or isinstance(given, Splitter) else given
+        if isinstance(given, list | tuple):
+            named[field] = [_named(entry, taken) for entry in given]
     return named
+
+
+def _named(entry: Any, taken: dict[str, Callable[..., Any]]) -> Any:
+    """The name of a function or an entry of the registry; other things as they are."""
+    if isinstance(entry, Splitter):
+        return entry.name
+    return hand_over(entry, taken) if callable(entry) else entry

@@ -55,14 +55,18 @@ def names() -> tuple[str, ...]:
     return tuple(s.name for s in SPLITTERS)
 
 
-def get(name: str) -> Splitter:
+def get(name: str | Splitter) -> Splitter:
     """The splitter of that name; ValueError, with a suggestion, if there is none, TypeError if it is no name.
+
+    An entry is returned as it is.
 
     Examples
     --------
     >>> get("sliq+hd").title
     'SLIQ+hd'
     """
+    if isinstance(name, Splitter):
+        return name
     if not isinstance(name, str):
         raise TypeError(f"splitter: {name!r} is not a name; write it as text")
     for splitter in SPLITTERS:

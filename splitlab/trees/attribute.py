@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, NamedTuple
 
@@ -14,12 +16,12 @@ from splitlab._jit import Ints
 from splitlab.splitters import Splitter
 from splitlab.tables.contingency import as_counts, reduce_table
 from splitlab.trees import proposals
-from splitlab.trees.columns import Encoding, read_columns
+from splitlab.trees.columns import Column, Encoding, in_pandas
 from splitlab.trees.criteria import Criterion, get
-from splitlab.trees.grouping import Grouping
+from splitlab.trees.grouping import DEFAULT_SPLITTER, Grouping
 from splitlab.trees.labels import read_labels
 from splitlab.trees.parameters import FLAG, check, whole
-from splitlab.trees.proposals import Proposals, Values, boundaries, midpoint, values_of
+from splitlab.trees.proposals import Proposals, Values, boundaries, short_midpoint, values_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +73,9 @@ class Threshold(NamedTuple):
 def best_split(
     values: ArrayLike,
     y: ArrayLike,
-    criterion: str | Criterion = "gini",
+    criterion: str | Criterion | Callable[[float], float] = "gini",
     *,
-    splitter: str | Splitter = "pc_ext",
+    splitter: str | Splitter | Callable[..., Any] = DEFAULT_SPLITTER,
     nominal: bool | None = None,
     min_samples_leaf: int = 1,
 ) -> AttributeSplit | NoSplit:
@@ -85,9 +87,9 @@ def best_split(
         Numbers, or categories; NaN, None and ``pandas.NA`` are missing.
     y : array_like, shape (n,)
         Labels.
-    criterion : str
-        A name of ``splitlab.trees.criteria`` or of an impurity.
-    splitter : str
+    criterion : str, or a function
+        A name of ``splitlab.trees.criteria`` or of an impurity; a function is an impurity as for ``splitlab.split``.
+    splitter : str, or a function
         How values of a nominal attribute are grouped, as for `DecisionTreeClassifier`.
     nominal : bool, optional
         Whether the attribute is nominal; by default its type tells.
@@ -110,7 +112,7 @@ def best_split(
     >>> best_split([0, 0, 5, 10], [0, 0, 1, 1], "entropy").threshold
     2.5
     >>> best_split(list("abcab"), [0, 1, 1, 0, 1]).branches
-    [['b', 'c'], ['a']]
+    [['a'], ['b', 'c']]
     >>> best_split([3, 3, 3], [0, 1, 1])
     NoSplit(reason='the attribute has a single value')
     """
@@ -121,7 +123,7 @@ def best_split(
     if reason := data.obstacle():
         return NoSplit(reason)
     if data.categories is None:
-        found = proposals.numeric(data.values, data.totals[None], entry, min_samples_leaf)
+        found = proposals.numeric(data.values, data.totals[None], entry, min_samples_leaf, between=short_midpoint)
     else:
         found = _grouped(data, entry, grouping, min_samples_leaf)
     if found.keys[0, 0] == -inf:
@@ -131,7 +133,11 @@ def best_split(
 
 
 def thresholds(
-    values: ArrayLike, y: ArrayLike, criterion: str | Criterion = "entropy", *, all_values: bool = False
+    values: ArrayLike,
+    y: ArrayLike,
+    criterion: str | Criterion | Callable[[float], float] = "entropy",
+    *,
+    all_values: bool = False,
 ) -> list[Threshold]:
     """The candidate thresholds of a numeric attribute, ascending, with their values.
 
@@ -141,8 +147,8 @@ def thresholds(
         Numbers; missing values are left out.
     y : array_like, shape (n,)
         Labels.
-    criterion : str
-        A name of ``splitlab.trees.criteria`` or of an impurity.
+    criterion : str, or a function
+        A name of ``splitlab.trees.criteria`` or of an impurity; a function is an impurity as for ``splitlab.split``.
     all_values : bool
         Whether thresholds between values of one and the same class come too: they are never better where the criterion
         is convex, and are left out by default there.
@@ -170,12 +176,14 @@ def thresholds(
     places = boundaries(known, np.array([entry.hyperplanes and not all_values]))
     left = known.counts.cumsum(0)
     found = entry.formula(np.stack([left[places], left[-1] - left[places]], 1))
-    cuts = midpoint(known.value[places], known.value[places + 1])
+    cuts = short_midpoint(known.value[places], known.value[places + 1])
     return [Threshold(float(t), float(v)) for t, v in zip(cuts, found, strict=True)]
 
 
 def best_table_split(
-    table: ArrayLike, criterion: str | Criterion = "gini", splitter: str | Splitter = "pc_ext"
+    table: ArrayLike,
+    criterion: str | Criterion | Callable[[float], float] = "gini",
+    splitter: str | Splitter | Callable[..., Any] = DEFAULT_SPLITTER,
 ) -> NDArray[np.int64]:
     """The branch of each value of a contingency table; values without examples go to branch 0.
 
@@ -183,9 +191,9 @@ def best_table_split(
     ----------
     table : array_like, shape (n, k)
         Counts of n values and k classes, as for ``splitlab.split``.
-    criterion : str
-        A name of ``splitlab.trees.criteria`` or of an impurity.
-    splitter : str
+    criterion : str, or a function
+        A name of ``splitlab.trees.criteria`` or of an impurity; a function is an impurity as for ``splitlab.split``.
+    splitter : str, or a function
         How the values are grouped, as for `DecisionTreeClassifier`.
 
     Returns
@@ -239,9 +247,11 @@ class _Data:
     def read(cls, values: ArrayLike, y: ArrayLike, nominal: bool | None) -> _Data:
         """Read a user's values (n,) and labels (n,); ValueError or TypeError where they are wrong."""
         column = _column(values)
-        encoding = Encoding.of([column], None, None if nominal is None else [nominal])
         if nominal is False:
-            encoding = Encoding(encoding.names, [None])
+            column = replace(column, nominal=False)
+        encoding = Encoding.of([column], None if nominal is None else [nominal])
+        for remark in encoding.remarks:
+            warnings.warn(remark, stacklevel=3)  # at the call of `best_split`
         x = encoding.matrix([column])[:, 0]
         classes, codes = read_labels(y, len(x))
         order = np.argsort(x, kind="stable")[: int((~np.isnan(x)).sum())]
@@ -277,16 +287,21 @@ class _Data:
         return AttributeSplit(float(entry.formula(table)), threshold, branches, table, self.classes, missing)
 
 
-def _column(values: Any) -> Any:
-    """A user's values (n,) as a column: a numpy array or pandas Series; ValueError if they are not one-dimensional."""
+def _column(values: Any) -> Column:
+    """A user's values (n,) as a column; ValueError if they are not one-dimensional."""
+    values = in_pandas(values)
     if isinstance(getattr(values, "dtype", None), pd.api.extensions.ExtensionDtype):
         values = pd.Series(values)
-    if isinstance(values, pd.Series):
-        return read_columns(values.to_frame())[0]
-    array = np.array(values, dtype=object) if isinstance(values, (list, tuple)) else np.asanyarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"values: must be those of one attribute, in one dimension; got shape {array.shape}")
-    return read_columns(array[:, None])[0]
+    if isinstance(values, (list, tuple)):
+        values = np.array(values, dtype=object)
+    elif not isinstance(values, pd.Series):
+        values = np.asanyarray(values)
+    if values.ndim != 1:
+        raise ValueError(f"values: must be those of one attribute, in one dimension; got shape {values.shape}")
+    if not len(values):
+        raise ValueError("values: there are none; give at least 1")
+    name = getattr(values, "name", None)
+    return Column.of(values, "values" if name in (None, "") else name)
 
 
 def _grouped(data: _Data, entry: Criterion, grouping: Grouping, min_leaf: int) -> Proposals:

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike
 
 from splitlab import impurity as impurities
 from splitlab._jit import Floats, Ints
+from splitlab.plugins import hand_over, is_plugin
 from splitlab.tables.contingency import as_counts, show
 from splitlab.trees import formulas
 from splitlab.trees.parameters import FLAG, check, one_of
@@ -296,8 +297,8 @@ def names() -> tuple[str, ...]:
     return tuple(CRITERIA)
 
 
-def get(criterion: str | Criterion) -> Criterion:
-    """A criterion by its name, or by the name of the impurity whose gain it is; an entry is returned as it is.
+def get(criterion: str | Criterion | Callable[[float], float]) -> Criterion:
+    """A criterion by its name, or by the impurity, a name or a function, whose gain it is; an entry as it is.
 
     Raises
     ------
@@ -311,6 +312,8 @@ def get(criterion: str | Criterion) -> Criterion:
     """
     if isinstance(criterion, Criterion):
         return criterion
+    if callable(criterion):
+        criterion = hand_over(criterion)
     if not isinstance(criterion, str):
         raise TypeError(f"criterion: {show(criterion)} is not a name; write it as text")
     if criterion in CRITERIA:
@@ -318,6 +321,8 @@ def get(criterion: str | Criterion) -> Criterion:
     try:
         return gain_of(criterion)
     except ValueError:
+        if is_plugin(criterion):
+            raise
         near = difflib.get_close_matches(criterion, names(), 1)
         hint = f"did you mean {near[0]!r}?" if near else f"the criteria are {', '.join(names())}"
         raise ValueError(f"criterion: {criterion!r} is not known; {hint}") from None

@@ -135,9 +135,9 @@ def _draw(axes: Axes, shown: _Shown, x: Floats, node: int, parent: int, branch: 
                   bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"})  # fmt: skip
     counts = tree.counts[node]
     if shown.ends[node]:
-        lines, style = [_cut(shown.label(node)), f"{counts.max():,} of {counts.sum():,}"], "round,pad=0.3"
+        lines, style = [_cut(shown.label(node)), f"{_amount(counts.max())} of {_amount(counts.sum())}"], "round,pad=0.3"
     else:
-        lines, style = [_cut(shown.name(node)), f"{counts.sum():,}"], "square,pad=0.3"
+        lines, style = [_cut(shown.name(node)), _amount(counts.sum())], "square,pad=0.3"
     if shown.hidden[node]:
         lines.append(f"... {shown.hidden[node]:,} nodes")
     box = {"boxstyle": style, "facecolor": str(1 - 0.25 * counts.max() / counts.sum()), "edgecolor": "0.4",
@@ -149,6 +149,11 @@ def _cut(text: str, width: int = WIDTH) -> str:
     """A text without its middle, where it is longer than ``width`` letters."""
     tail = width // 3
     return text if len(text) <= width else f"{text[: width - 3 - tail]}...{text[-tail:]}"
+
+
+def _amount(count: float) -> str:
+    """A number of examples, or a sum of weights."""
+    return f"{count:,}" if isinstance(count, (int, np.integer)) else f"{count:,.6g}"
 
 
 def _word(value: object, special: str = "[,{}()]") -> str:
@@ -237,4 +242,5 @@ class _Shown:
         """The class of a node, and how many of its examples have it; what is below it, if that is hidden."""
         counts, hidden = self.tree.counts[node], self.hidden[node]
         more = f" ... {hidden} nodes below" if hidden else ""
-        return f"class: {self.label(node)} ({counts.max()} of {counts.sum()}){more}"
+        most, all_ = (_amount(number).replace(",", "") for number in (counts.max(), counts.sum()))
+        return f"class: {self.label(node)} ({most} of {all_}){more}"

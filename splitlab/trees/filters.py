@@ -12,7 +12,7 @@ from splitlab._jit import Bools, Floats, Ints
 from splitlab.trees.proposals import Values
 
 
-def independence(values: Values, m: int) -> Floats:
+def independence(values: Values, m: int, unit: float = 1.0) -> Floats:
     """Pearson's chi-square test of the values against the classes that are present in each node.
 
     Parameters
@@ -21,6 +21,8 @@ def independence(values: Values, m: int) -> Floats:
         The values of the attribute in the nodes.
     m : int
         The number of nodes.
+    unit : float
+        What a count of 1 is worth, where examples have weights.
 
     Returns
     -------
@@ -35,7 +37,7 @@ def independence(values: Values, m: int) -> Floats:
     size = values.counts.sum(1)
     expected = np.repeat(of_class, lengths, axis=0) * size[:, None].astype(np.float64)
     share = np.divide(values.counts.astype(np.float64) ** 2, expected, out=np.zeros(expected.shape), where=expected > 0)
-    total = of_class.sum(1)
+    total = of_class.sum(1) * unit
     statistic = np.maximum(total * (np.add.reduceat(share.sum(1), starts) - 1), 0.0)
     freedom = (lengths - 1) * ((of_class > 0).sum(1) - 1)
     tested = freedom > 0
@@ -46,7 +48,7 @@ def independence(values: Values, m: int) -> Floats:
 def second_most_frequent(values: Values, m: int) -> Ints:
     """How many examples of each node have its second most frequent value: int64 (m,), 0 with fewer than two values."""
     result = np.zeros(m, np.int64)
-    size = values.counts.sum(1)
+    size = values.size
     order = np.lexsort((-size, values.node))
     starts, lengths = values.runs
     several = starts[lengths > 1]

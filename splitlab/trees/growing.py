@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,16 @@ from splitlab._jit import Bools, Floats, Ints
 from splitlab.trees import filters
 from splitlab.trees.criteria import SAME, Criterion, first_best
 from splitlab.trees.grouping import Grouping
-from splitlab.trees.proposals import Proposals, Values, nominal, numeric, values_of
+from splitlab.trees.proposals import (
+    Between,
+    Proposals,
+    Values,
+    midpoint,
+    nominal,
+    numeric,
+    values_of,
+    weighted_counts,
+)
 from splitlab.trees.tree import LEAF, Tree
 
 NodeOfRow = NDArray[np.int32]
@@ -51,6 +61,10 @@ class Examples:
     tree : int (n,), optional
         Which tree, 0, 1, ..., each example is for. Growing them together makes no difference to the trees, but the
         passes over arrays are shared.
+    weight : int64 (n,), optional
+        How often each example counts, at least once, 2^53 in all at most.
+    unit : float
+        What a weight of 1 is worth: the chi-square test is the only thing that depends on it.
     """
 
     x: Floats
@@ -58,6 +72,13 @@ class Examples:
     y: Ints
     k: int
     tree: Ints | None = None
+    weight: Ints | None = None
+    unit: float = 1.0
+
+    @property
+    def total(self) -> int:
+        """The number of examples, or the sum of their weights."""
+        return len(self.y) if self.weight is None else int(self.weight.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +94,8 @@ class Growth:
         The depth at which every node is a leaf; the root has depth 0.
     min_samples_split, min_samples_leaf : int
         Fewest examples in a node that is split, and in a branch.
+    min_weight_leaf : float
+        Least sum of weights in a branch.
     min_decrease : float
         Least improvement, times the node's share of all examples.
     max_features : int, optional
@@ -83,6 +106,8 @@ class Growth:
         A nominal attribute is considered only at nodes where a chi-square test of independence gives p below it.
     min_second : int
         A nominal attribute is dead where fewer examples have its second most frequent value.
+    between : callable
+        The thresholds between neighbouring values, as for `proposals.numeric`.
     """
 
     criterion: Criterion
@@ -90,11 +115,13 @@ class Growth:
     max_depth: float = inf
     min_samples_split: int = 2
     min_samples_leaf: int = 1
+    min_weight_leaf: float = 0.0
     min_decrease: float = 0.0
     max_features: int | None = None
     rng: np.random.RandomState | None = None
     max_p: float | None = None
     min_second: int = 0
+    between: Between = midpoint
 
 
 def grow(examples: Examples, growth: Growth) -> Tree:
@@ -118,7 +145,9 @@ class _Front:
     depth : int
         The depth of the nodes; roots have depth 0.
     counts : int64 (m, k)
-        Class counts.
+        Class counts, weighted.
+    size : int64 (m,)
+        The number of examples.
     node : int32 (n,)
         The node of each example; -1 if it is in a leaf.
     sorted_rows : list of int32 arrays
@@ -127,6 +156,7 @@ class _Front:
 
     depth: int
     counts: Ints
+    size: Ints
     node: NodeOfRow
     sorted_rows: list[Rows]
 
@@ -135,24 +165,25 @@ class _Front:
         """The roots of all trees."""
         k, tree = examples.k, np.zeros_like(examples.y) if examples.tree is None else examples.tree
         m = int(tree.max()) + 1
-        counts = np.bincount(tree * k + examples.y, minlength=m * k).reshape(m, k)
-        node = np.where(cls.open(counts, 0, growth)[tree], tree, LEAF).astype(np.int32)
+        counts = weighted_counts(tree * k + examples.y, examples.weight, m * k).reshape(m, k)
+        size = counts.sum(1) if examples.weight is None else np.bincount(tree, minlength=m)
+        node = np.where(cls.open(counts, size, 0, growth)[tree], tree, LEAF).astype(np.int32)
         rows = []
         for column in examples.x.T:
             order = np.argsort(column, kind="stable").astype(np.int32)
             order = order[(node[order] >= 0) & ~np.isnan(column[order])]
             rows.append(order[np.argsort(node[order], kind="stable")])
-        return cls(0, counts, node, rows)
+        return cls(0, counts, size, node, rows)
 
     @staticmethod
-    def open(counts: Ints, depth: int, growth: Growth) -> Bools:
-        """Which nodes with class counts (m, k) may be split: bool (m,)."""
-        enough = counts.sum(1) >= growth.min_samples_split
+    def open(counts: Ints, size: Ints, depth: int, growth: Growth) -> Bools:
+        """Which nodes with class counts (m, k) of ``size`` (m,) examples may be split: bool (m,)."""
+        enough = size >= growth.min_samples_split
         return enough & ((counts > 0).sum(1) > 1) & (depth < growth.max_depth)
 
     def blocks(self, width: int) -> Iterator[tuple[int, int]]:
         """Ranges (start, stop) of nodes whose examples times ``width`` make about `CELLS`."""
-        share = np.cumsum(self.counts.sum(1)) * width // CELLS
+        share = np.cumsum(self.size) * width // CELLS
         edges = np.flatnonzero(np.diff(share)) + 1
         yield from zip([0, *edges], [*edges, len(share)], strict=True)
 
@@ -166,13 +197,15 @@ class _Front:
         branch = tree.branches(examples.x[rows, level.feature[node]], node)
         child = tree.first_child[node] + np.where(branch >= 0, branch, level.default[node])
         m, k = int(level.n_branches.sum()), examples.k
-        counts = np.bincount(child * k + examples.y[rows], minlength=m * k).reshape(m, k)
+        weight = None if examples.weight is None else examples.weight[rows]
+        counts = weighted_counts(child * k + examples.y[rows], weight, m * k).reshape(m, k)
+        size = counts.sum(1) if weight is None else np.bincount(child, minlength=m)
         # Examples in children that cannot be split are done.
-        is_open = self.open(counts, self.depth + 1, growth)
+        is_open = self.open(counts, size, self.depth + 1, growth)
         number = np.full(len(examples.y), LEAF, np.int32)
         number[rows] = np.where(is_open[child], child, LEAF)
         lists = [self._descended(c, number, ~level.dead[c], m) for c in range(len(self.sorted_rows))]
-        return _Front(self.depth + 1, counts, number, lists)
+        return _Front(self.depth + 1, counts, size, number, lists)
 
     def _descended(self, column: int, number: NodeOfRow, alive: Bools, m: int) -> Rows:
         """The sorted list of an attribute for the m children; ``alive`` says in which nodes it may be used below."""
@@ -233,12 +266,15 @@ def _split_level(front: _Front, examples: Examples, growth: Growth) -> _Level:
             rows = [front.sorted_rows[c][ranges[c]] for c in columns]
             node = np.concatenate([keys[c][ranges[c]] + (i * m - start) for i, c in enumerate(columns)])
             x = np.concatenate([examples.x[:, c].take(here) for c, here in zip(columns, rows, strict=True)])
-            values = values_of(node, x, examples.y.take(np.concatenate(rows)), examples.k)
-            repeated = np.tile(totals, (len(columns), 1))
-            proposal, lost = _propose(values, repeated, bool(examples.nominal[columns[0]]), growth)
+            here = np.concatenate(rows)
+            weight = None if examples.weight is None else examples.weight.take(here)
+            values = values_of(node, x, examples.y.take(here), examples.k, weight)
+            size = None if weight is None else np.tile(front.size[start:stop], len(columns))
+            nodes = _Nodes(np.tile(totals, (len(columns), 1)), size, examples.unit)
+            proposal, lost = _propose(values, nodes, bool(examples.nominal[columns[0]]), growth)
             proposals += proposal.parts(len(columns))
             dead += np.split(lost, len(columns))
-        parts.append(_choose(front.depth, totals, proposals, np.array(dead), len(examples.y), growth))
+        parts.append(_choose(front.depth, totals, proposals, np.array(dead), examples.total, growth))
     return _joined(parts, [start for start, _ in blocks])
 
 
@@ -256,28 +292,39 @@ def _batches(nominal: Bools, cells: list[int]) -> Iterator[list[int]]:
     yield batch
 
 
-def _propose(values: Values, totals: Ints, is_nominal: bool, growth: Growth) -> tuple[Proposals, Bools]:
-    """The split of every node by one attribute, and at which nodes the attribute is dead, bool (m,).
+@dataclass(frozen=True, eq=False)
+class _Nodes:
+    """The class counts (m, k) of m nodes, missing values included; if examples have weights, how many there are (m,).
 
-    ``totals`` (m, k) are the class counts of the nodes, missing values included.
+    ``unit`` is what a weight of 1 is worth.
     """
-    m = len(totals)
+
+    totals: Ints
+    size: Ints | None
+    unit: float
+
+
+def _propose(values: Values, nodes: _Nodes, is_nominal: bool, growth: Growth) -> tuple[Proposals, Bools]:
+    """The split of every node by one attribute, and at which nodes the attribute is dead, bool (m,)."""
+    totals, m, least = nodes.totals, len(nodes.totals), growth.min_samples_leaf
     alive = filters.several_values(values, m)
+    limits: dict[str, Any] = {"min_weight": growth.min_weight_leaf, "size": nodes.size}
     if not is_nominal:
-        return numeric(values, totals, growth.criterion, growth.min_samples_leaf), ~alive
+        found = numeric(values, totals, growth.criterion, least, between=growth.between, **limits)
+        return found, ~alive
     if growth.min_second:
         alive &= filters.second_most_frequent(values, m) >= growth.min_second
     usable = alive.copy()
     if growth.max_p is not None:
-        usable &= filters.independence(values, m) < growth.max_p
-    group, least = growth.grouping, growth.min_samples_leaf
-    return nominal(values, totals, growth.criterion, group, least, usable), ~alive
+        usable &= filters.independence(values, m, nodes.unit) < growth.max_p
+    return nominal(values, totals, growth.criterion, growth.grouping, least, usable, **limits), ~alive
 
 
 def _choose(depth: int, counts: Ints, proposals: list[Proposals], dead: Bools, n_total: int, growth: Growth) -> _Level:
     """Choose the best attribute of each node with class counts (m, k), or none.
 
-    ``proposals`` has one entry for each attribute, ``dead`` is bool (p, m), and ``n_total`` is the number of examples.
+    ``proposals`` has one entry for each attribute, ``dead`` is bool (p, m), and ``n_total`` is the number of
+    examples, or the sum of their weights.
     """
     m = len(counts)
     chosen = _best_columns(np.stack([p.keys for p in proposals], 2), growth)

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from splitlab._jit import Ints
-from splitlab.trees.columns import unmasked
+from splitlab.trees.columns import in_pandas, unmasked
 
 COLUMN = "A column-vector y was passed when a 1d array was expected; it is taken as a label for each example"
 KINDS: dict[str, tuple[type, ...]] = {
@@ -66,6 +66,7 @@ def read_labels(y: Any, n: int) -> tuple[NDArray[Any], Ints]:
 
 def _one_column(y: Any) -> NDArray[Any]:
     """Labels (n,); objects where numpy has no such type, or where it would make text of numbers among text."""
+    y = in_pandas(y)
     if isinstance(y, np.ndarray):
         labels = unmasked(y)
     elif hasattr(y, "dtype"):
@@ -73,7 +74,7 @@ def _one_column(y: Any) -> NDArray[Any]:
     else:
         labels = np.asarray(y, dtype=object)
     if labels.ndim == 2 and labels.shape[1] == 1:
-        warnings.warn(COLUMN, DataConversionWarning, stacklevel=4)  # at the call of `fit`
+        warnings.warn(COLUMN, DataConversionWarning, stacklevel=5)  # at the call of `fit`
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")

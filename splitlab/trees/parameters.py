@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import (
 FLAG = ["boolean"]
 NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
 PROBABILITY = [Interval(Real, 0, 1, closed="neither")]
+UP_TO_HALF = [Interval(Real, 0, 0.5, closed="both")]
 BELOW_HALF = [Interval(Real, 0, 0.5, closed="neither")]
 SHARE = Interval(Real, 0, 1, closed="right")
 FRACTION = Interval(RealNotInt, 0, 1, closed="right")  # beside whole numbers, of which 1 is one

@@ -11,6 +11,9 @@ branch   a part of a node; numeric attributes have the branches <= threshold (0)
 Missing values go to the branch with more of the known examples, the first such one. A split is judged as it falls, with
 them in it; which values of a nominal attribute go together is decided without them.
 
+Examples may have weights, whole numbers. Class counts are then sums of these, "more examples" means a larger sum, and
+the numbers of examples are counted beside them.
+
 The splits of a numeric attribute are the thresholds between neighbouring values of the node, in ascending order. Where
 the criterion allows it (see ``criteria``) those between two values of the same single class are left out: a boundary
 point is at least as good. All of it is a fixed number of passes over arrays, O(n k) after sorting.
@@ -22,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +34,27 @@ from splitlab._jit import Bools, Floats, Ints
 from splitlab.trees.criteria import Criterion, first_best, runs
 
 Group = Callable[[Ints, Floats], Ints]
+Between = Callable[[Floats, Floats], Floats]
 
 # So many counts are handed to a criterion at once; its temporary arrays stay in the processor's cache.
 CHUNK = 1 << 17
+
+
+class Least(NamedTuple):
+    """What a branch must have: so many examples, and so large a sum of their weights."""
+
+    examples: int = 1
+    weight: float = 0.0
+
+    @property
+    def nothing(self) -> bool:
+        """Whether every branch has that."""
+        return self.examples <= 1 and self.weight <= 0
+
+    def met(self, tables: Ints, sizes: Ints | None) -> Bools:
+        """For which splits int64 (g, b, k) all branches have it; ``sizes`` (g, b) if examples have weights: (g,)."""
+        weights = tables.sum(2).min(1)
+        return ((weights if sizes is None else sizes.min(1)) >= self.examples) & (weights >= self.weight)
 
 
 @dataclass(frozen=True)
@@ -46,12 +68,20 @@ class Values:
     value : float64 (p,)
         The number, or the code of the category.
     counts : int64 (p, k)
-        Class counts.
+        Class counts; with weights of examples the sums of these.
+    examples : int64 (p,), optional
+        How many examples have each value, where they have weights.
     """
 
     node: Ints
     value: Floats
     counts: Ints
+    examples: Ints | None = None
+
+    @property
+    def size(self) -> Ints:
+        """How many examples have each value: int64 (p,)."""
+        return self.counts.sum(1) if self.examples is None else self.examples
 
     @cached_property
     def runs(self) -> tuple[Ints, Ints]:
@@ -102,7 +132,9 @@ class Proposals:
         arrays = zip(*(np.split(getattr(self, name), count, axis=-1) for name in names), strict=True)
         return [replace(self, **dict(zip(names, each, strict=True))) for each in arrays]
 
-    def enter(self, node: Ints, tables: Ints, default: Ints, criterion: Criterion, min_leaf: int) -> None:
+    def enter(
+        self, node: Ints, tables: Ints, default: Ints, criterion: Criterion, least: Least, sizes: Ints | None = None
+    ) -> None:
         """Write in the splits of some nodes.
 
         Parameters
@@ -114,17 +146,19 @@ class Proposals:
         default : int64 (g,)
             The branches for missing values.
         criterion : Criterion
-        min_leaf : int
+        least : Least
             A split with a smaller branch does not count.
+        sizes : int64 (g, b), optional
+            How many examples the branches have, where they have weights.
         """
         keys = criterion.keys(tables)
-        self.keys[:, node] = np.where(tables.sum(2).min(1) >= min_leaf, keys, -inf)
+        self.keys[:, node] = np.where(least.met(tables, sizes), keys, -inf)
         self.improvement[node] = criterion.improvement(tables, keys)
         self.n_branches[node] = tables.shape[1]
         self.default[node] = default
 
 
-def values_of(node: NDArray[np.integer], value: Floats, y: Ints, k: int) -> Values:
+def values_of(node: NDArray[np.integer], value: Floats, y: Ints, k: int, weight: Ints | None = None) -> Values:
     """Count the classes of examples that are sorted by node and value.
 
     Parameters
@@ -133,6 +167,8 @@ def values_of(node: NDArray[np.integer], value: Floats, y: Ints, k: int) -> Valu
         The node, the known value and the class, below k, of each example.
     k : int
         The number of classes.
+    weight : int64 (n,), optional
+        The weights of the examples.
     """
     new = np.empty(len(node), np.bool_)
     new[:1] = True
@@ -140,14 +176,33 @@ def values_of(node: NDArray[np.integer], value: Floats, y: Ints, k: int) -> Valu
     new[1:] |= value[1:] != value[:-1]
     starts = np.flatnonzero(new)
     cell = (np.cumsum(new) - 1) * k + y
-    counts = np.bincount(cell, minlength=len(starts) * k).reshape(-1, k)
-    return Values(node[starts].astype(np.int64), value[starts], counts)
+    counts = weighted_counts(cell, weight, len(starts) * k).reshape(-1, k)
+    examples = None if weight is None else np.diff(starts, append=len(node))
+    return Values(node[starts].astype(np.int64), value[starts], counts, examples)
+
+
+def weighted_counts(cell: Ints, weight: Ints | None, length: int) -> Ints:
+    """The sum of the weights (n,), at most 2^53 in all, in each cell; ``cell`` (n,) says in which: int64 (length,)."""
+    return np.bincount(cell, weight, length).astype(np.int64, copy=False)
 
 
 def midpoint(low: Floats, high: Floats) -> Floats:
     """The thresholds between neighbouring values (m,): their means, or ``low`` where rounding would reach ``high``."""
     middle = low / 2 + high / 2
     return np.where((middle < high) & (middle >= low), middle, low)
+
+
+def short_midpoint(low: Floats, high: Floats) -> Floats:
+    """The thresholds of `midpoint` (m,) with at most 15 digits, where that still parts ``low`` and ``high``.
+
+    The mean of 38.6 and 38.7 is 38.650000000000006 as a float; this is 38.65.
+    """
+    middle = midpoint(low, high)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        digits = np.maximum(14 - np.floor(np.log10(np.abs(middle))), 0)  # after the point
+        scale = 10.0 ** np.minimum(digits, 22)  # a power of ten that is exact
+        short = np.rint(middle * scale) / scale
+    return np.where((short < high) & (short >= low) & (digits <= 22), short, middle)
 
 
 def boundaries(values: Values, convex: Bools) -> Ints:
@@ -161,7 +216,16 @@ def boundaries(values: Values, convex: Bools) -> Ints:
     return np.flatnonzero((values.node[:-1] == values.node[1:]) & ~inside)
 
 
-def numeric(values: Values, totals: Ints, criterion: Criterion, min_leaf: int) -> Proposals:
+def numeric(
+    values: Values,
+    totals: Ints,
+    criterion: Criterion,
+    min_leaf: int,
+    *,
+    min_weight: float = 0.0,
+    size: Ints | None = None,
+    between: Between = midpoint,
+) -> Proposals:
     """The best threshold of each node.
 
     Parameters
@@ -173,34 +237,43 @@ def numeric(values: Values, totals: Ints, criterion: Criterion, min_leaf: int) -
     criterion : Criterion
     min_leaf : int
         Fewest examples in a branch.
+    min_weight : float
+        Least sum of weights in a branch.
+    size : int64 (m,), optional
+        How many examples the nodes have, where these have weights.
+    between : callable
+        The thresholds between neighbouring values: two float64 (m,) -> float64 (m,).
 
     Returns
     -------
     Proposals
         Of equally good thresholds the lowest.
     """
-    found = Proposals.none(criterion, values, len(totals))
+    found, least = Proposals.none(criterion, values, len(totals)), Least(min_leaf, min_weight)
     if len(values.node) < 2:
         return found
     starts, lengths = values.runs
     here = values.node[starts]
-    below = values.counts.cumsum(0)
+    k = totals.shape[1]
+    counts, totals = _beside(values.counts, values.examples), _beside(totals, size)
+    below = counts.cumsum(0)
     before = np.zeros_like(totals)
-    before[here] = below[starts] - values.counts[starts]
+    before[here] = below[starts] - counts[starts]
     known = np.zeros_like(totals)
     known[here] = below[starts + lengths - 1] - before[here]
     missing = np.where(known.any(1, keepdims=True), totals - known, 0)  # where an attribute is dead, nothing is missing
-    convex = np.logical_not(missing.any(1)) & np.bool_(criterion.hyperplanes and min_leaf <= 1)
-    thresholds = _Thresholds(below, before, known, missing, criterion, min_leaf)
-    if criterion.cuts is not None and min_leaf <= 1 and not missing.any():
+    convex = np.logical_not(missing.any(1)) & np.bool_(criterion.hyperplanes and least.nothing)
+    thresholds = _Thresholds(below, before, known, missing, k, criterion, least)
+    if criterion.cuts is not None and least.nothing and not missing.any():
         best = criterion.cuts(values.counts, starts)
     else:
         places = boundaries(values, convex)
         keys = thresholds.judge(places, values.node[places])
         best = places[first_best(keys, values.node[places], criterion.same, criterion.floor)]
     node = values.node[best]
-    found.enter(node, thresholds.tables(best, node), thresholds.default(best, node), criterion, min_leaf)
-    found.threshold[node] = midpoint(values.value[best], values.value[best + 1])
+    tables, default = thresholds.tables(best, node), thresholds.default(best, node)
+    found.enter(node, tables[:, :, :k], default, criterion, least, thresholds.sizes(tables))
+    found.threshold[node] = between(values.value[best], values.value[best + 1])
     return found
 
 
@@ -208,7 +281,8 @@ def numeric(values: Values, totals: Ints, criterion: Criterion, min_leaf: int) -
 class _Thresholds:
     """The thresholds of a numeric attribute in m nodes with p values in all.
 
-    A threshold is named by its node and the index of the last value below it, in ``places``.
+    A threshold is named by its node and the index of the last value below it, in ``places``. Where examples have
+    weights, a column k beside the class counts has the numbers of examples.
 
     Attributes
     ----------
@@ -218,22 +292,25 @@ class _Thresholds:
         What to take off them in each node.
     known, missing : int64 (m, k)
         Class counts of each node where the value is known, and where it is not.
+    k : int
+        The number of classes.
     criterion : Criterion
-    min_leaf : int
-        Fewest examples in a branch.
+    least : Least
+        What a branch must have.
     """
 
     below: Ints
     before: Ints
     known: Ints
     missing: Ints
+    k: int
     criterion: Criterion
-    min_leaf: int
+    least: Least
 
     def default(self, places: Ints, node: Ints) -> Ints:
         """The branch of missing values for each threshold: int64 (t,)."""
-        left = (self.below.take(places, 0) - self.before.take(node, 0)).sum(1)
-        return (2 * left < self.known.take(node, 0).sum(1)).astype(np.int64)
+        left = (self.below.take(places, 0) - self.before.take(node, 0))[:, : self.k].sum(1)
+        return (2 * left < self.known.take(node, 0)[:, : self.k].sum(1)).astype(np.int64)
 
     def tables(self, places: Ints, node: Ints) -> Ints:
         """Class counts of both branches for each threshold, missing values included: int64 (t, 2, k)."""
@@ -244,6 +321,10 @@ class _Thresholds:
             tables[np.arange(len(places)), self.default(places, node)] += self.missing[node]
         return tables
 
+    def sizes(self, tables: Ints) -> Ints:
+        """How many examples the branches of ``tables`` (t, 2, k or k + 1) have: int64 (t, 2)."""
+        return tables[:, :, self.k] if tables.shape[2] > self.k else tables.sum(2)
+
     def judge(self, places: Ints, node: Ints) -> Floats:
         """What decides between the thresholds, as `Criterion.keys` gives it: float64 (c, t), worked out in chunks."""
         step = max(1, CHUNK // self.known.shape[1])
@@ -251,9 +332,9 @@ class _Thresholds:
         for start in range(0, len(places), step):
             chunk = slice(start, start + step)
             tables = self.tables(places[chunk], node[chunk])
-            keys[:, chunk] = self.criterion.keys(tables)
-            if self.min_leaf > 1:
-                keys[:, chunk][:, tables.sum(2).min(1) < self.min_leaf] = -inf
+            keys[:, chunk] = self.criterion.keys(tables[:, :, : self.k])
+            if not self.least.nothing:
+                keys[:, chunk][:, ~self.least.met(tables[:, :, : self.k], self.sizes(tables))] = -inf
         return keys
 
 
@@ -264,6 +345,9 @@ def nominal(
     group: Callable[[Ints, Floats], Ints],
     min_leaf: int,
     usable: Bools,
+    *,
+    min_weight: float = 0.0,
+    size: Ints | None = None,
 ) -> Proposals:
     """The split of each node that ``group`` makes of the values of a nominal attribute.
 
@@ -281,31 +365,43 @@ def nominal(
         Fewest examples in a branch.
     usable : bool (m,)
         The nodes that may be split at all.
+    min_weight : float
+        Least sum of weights in a branch.
+    size : int64 (m,), optional
+        How many examples the nodes have, where these have weights.
     """
-    found = Proposals.none(criterion, values, len(totals))
+    found, least = Proposals.none(criterion, values, len(totals)), Least(min_leaf, min_weight)
     if len(values.node) < 2:
         return found
     starts, lengths = values.runs
     node = values.node[starts]
-    known = np.add.reduceat(values.counts, starts)
-    classes = (known > 0).sum(1)
+    k = totals.shape[1]
+    counts, totals = _beside(values.counts, values.examples), _beside(totals, size)
+    known = np.add.reduceat(counts, starts)
+    classes = (known[:, :k] > 0).sum(1)
     chosen = np.flatnonzero((lengths > 1) & (classes > 1) & usable[node])
     branch = np.zeros(len(values.node), np.int64)
     for same in _alike(lengths[chosen], classes[chosen]):
         which = chosen[same]
         rows = starts[which][:, None] + np.arange(lengths[which[0]])
-        columns = np.nonzero(known[which])[1].reshape(len(which), -1)
+        columns = np.nonzero(known[which, :k])[1].reshape(len(which), -1)
         tables = np.ascontiguousarray(values.counts[rows[:, :, None], columns[:, None, :]])
         branch[rows] = group(tables, values.value[rows])
     n_branches = np.maximum.reduceat(branch, starts)[chosen] + 1
     chosen, n_branches = chosen[n_branches > 1], n_branches[n_branches > 1]  # a user-defined splitter may refuse
     for same in _alike(n_branches, n_branches):
         which = chosen[same]
-        tables = _by_branch(values.counts, branch, starts, int(n_branches[same[0]]))[which]
-        default = tables.sum(2).argmax(1)
+        tables = _by_branch(counts, branch, starts, int(n_branches[same[0]]))[which]
+        default = tables[:, :, :k].sum(2).argmax(1)
         tables[np.arange(len(which)), default] += totals[node[which]] - known[which]
-        found.enter(node[which], tables, default, criterion, min_leaf)
+        sizes = None if size is None else tables[:, :, k]
+        found.enter(node[which], np.ascontiguousarray(tables[:, :, :k]), default, criterion, least, sizes)
     return replace(found, branch=branch)
+
+
+def _beside(counts: Ints, examples: Ints | None) -> Ints:
+    """Class counts (m, k) with the numbers of examples (m,), if there are any, as a last column."""
+    return counts if examples is None else np.column_stack([counts, examples])
 
 
 def _alike(lengths: Ints, classes: Ints) -> list[Ints]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from splitlab._jit import Bools, Floats, Ints
 
@@ -32,8 +34,8 @@ class Tree:
         Branch b leads to node ``first_child + b``; a leaf has no branches.
     default : int64 (m,)
         The branch with most training examples, for missing and unseen values.
-    counts : int64 (m, k)
-        Training examples by class.
+    counts : int64 or float64 (m, k)
+        Training examples by class; with weights the sums of these.
     depth : int64 (m,)
         0 for the root.
     improvement : float64 (m,)
@@ -47,7 +49,7 @@ class Tree:
     first_child: Ints
     n_branches: Ints
     default: Ints
-    counts: Ints
+    counts: NDArray[Any]
     depth: Ints
     improvement: Floats
     value_node: Ints
@@ -169,6 +171,12 @@ class Tree:
                 children = slice(self.first_child[node], self.first_child[node] + self.n_branches[node])
                 if (feature[children] == LEAF).all() and (majority[children] == majority[children.start]).all():
                     feature[node] = LEAF
+        return self._without_orphans(feature)
+
+    def with_leaves(self, nodes: list[int]) -> Tree:
+        """The tree in which some nodes are leaves."""
+        feature = self.feature.copy()
+        feature[nodes] = LEAF
         return self._without_orphans(feature)
 
     def _without_orphans(self, feature: Ints) -> Tree:
