@@ -122,7 +122,7 @@ def read_table(path: str | os.PathLike[str], options: CsvOptions | None = None) 
 
 def _read_text(path: Path, name: str) -> str:
     if path.exists() and not path.is_dir() and not is_regular_file(path):
-        raise ValueError(f"{name}: is no ordinary file; a csv file is wanted")
+        raise ValueError(f"{name}: is no regular file; a csv file is wanted")
     with path.open("rb") as file:
         data = file.read(MAX_FILE_BYTES + 1)  # sizes told by the file system are wrong for pipes and devices
     if len(data) > MAX_FILE_BYTES:

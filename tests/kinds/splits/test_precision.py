@@ -70,7 +70,7 @@ def test_time_and_disk_are_about_right(tmp_path: Path) -> None:
     ("changes", "half_width", "pilot", "words"),
     [
         ({}, 0.0, None, "--half-width: 0 is out of range"),
-        ({}, None, None, "--half-width: is needed"),
+        ({}, None, 300, "--half-width: is needed"),
         ({}, -1.0, None, "--half-width: -1"),
         ({}, 51.0, None, "--half-width: 51"),
         ({}, float("nan"), None, "--half-width: nan"),

@@ -49,7 +49,8 @@ def test_trials_are_verified(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["verify", str(out), "--sample", "2", "--seed", "1"]) == DONE
     assert "2 of 3 blocks computed again (--seed 1): every bit is the same" in capsys.readouterr().out
     changed(out, 2, 7)
-    (line,) = verified(out).differing
+    line, table = verified(out).differing
+    assert table.startswith("trees.csv, line ")
     for word in ("made_up-", "trial 2: gini lca", "1 of 15 numbers differ", "of fold 2, nodes", "computed again"):
         assert word in line
     assert main(["verify", str(out)]) == DIFFERS

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier as Reference
 from splitlab.trees import DecisionTreeClassifier, export_text
 from splitlab.trees.pruning import pruned, weakest_links
 from splitlab.trees.tree import Tree
-from tests.test_weights import mixed, numeric, same_tree
+from tests.helpers.weights import mixed, numeric, same_tree
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])

@@ -17,8 +17,8 @@ from splitlab.examples import above_average, cubic
 from splitlab.splitters import get, names
 from splitlab.trees import DecisionTreeClassifier, best_split, best_table_split, export_text, thresholds
 from splitlab.trees.proposals import midpoint, short_midpoint
-from tests.tables import random_tables
-from tests.test_weights import mixed
+from tests.helpers.tables import random_tables
+from tests.helpers.weights import mixed
 
 TABLE = [[4, 0, 1], [0, 3, 2], [1, 4, 4], [2, 2, 0]]
 
