@@ -108,7 +108,7 @@ def with_functions_named(config: Mapping[str, Any]) -> dict[str, Any]:
         given = named.get(field)
         given = [given] if callable(given) or isinstance(given, Splitter) else given
         if isinstance(given, list | tuple):
-            named[field] = [_named(entry, taken) for entry in given]
+            named[field] = type(given)(_named(entry, taken) for entry in given)
     return named
 
 

@@ -253,7 +253,7 @@ def test_the_command_line_takes_a_direction(tmp_path: Path) -> None:
     done = command("split", path, "--splitter", "direction", "--direction", "1,0,0.5", "--collapsed")
     left = splitlab.split(TABLE, splitter="direction", direction=[1, 0, 0.5], collapsed=True).left
     assert done.returncode == 0, done.stderr
-    assert f"left: {', '.join(f'row {v}' for v in np.flatnonzero(left))}\n" in done.stdout
+    assert f"left: {', '.join(f'row {v + 1}' for v in np.flatnonzero(left))}\n" in done.stdout
     refused(command("split", path, "--splitter", "direction"), "needs a direction", "--direction")
     refused(command("split", path, "--splitter", "direction", "--direction", "1,0"), "2 entries")
     refused(command("split", path, "--splitter", "direction", "--direction", "1,nan,0"), "'nan' is not a number")

@@ -18,7 +18,6 @@ from pandas.testing import assert_frame_equal
 import splitlab
 from splitlab import cli
 from splitlab.engine.blocks import Block, BlockData, Task
-from splitlab.files import checksum
 from splitlab.impurity import code, score
 from splitlab.kinds.optimality import figures as optimality_plot
 from splitlab.kinds.optimality.config import OptimalityExperiment
@@ -48,6 +47,7 @@ from splitlab.study import load_experiment, load_results
 from splitlab.text import ConfigError
 from tests.helpers import ROOT
 from tests.helpers.figures import check_layout
+from tests.helpers.manifests import rewrite_manifest
 from tests.helpers.tables import optimum
 
 REFERENCE = ROOT / "results" / "reference" / "optimality"
@@ -303,9 +303,7 @@ def test_times_of_another_machine_are_not_taken_for_ours(tmp_path: Path) -> None
     first = splitlab.run(one_cell(), out=out)
     manifest = json.loads((out / "manifest.json").read_text())
     manifest["machine"]["cpu"] = "another"
-    del manifest["sha256"]
-    manifest["sha256"] = checksum(json.dumps(manifest))
-    (out / "manifest.json").write_text(json.dumps(manifest))
+    rewrite_manifest(out, manifest)
     assert_frame_equal(frame_of(load_results(out)), frame_of(first), check_exact=True)
     again = splitlab.run(one_cell(), out=out)
     assert (frame_of(again)["microseconds"] != frame_of(first)["microseconds"]).any()

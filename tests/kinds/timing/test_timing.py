@@ -26,6 +26,7 @@ from splitlab.kinds.timing.tables import decimals, text_of, timing_tables, write
 from splitlab.published import load_ratios
 from splitlab.study import load_experiment, load_results, run
 from splitlab.text import ConfigError
+from tests.helpers.manifests import rewrite_manifest
 
 GOOD = """name: small
 kind: timing
@@ -376,7 +377,7 @@ def test_compare_does_not_judge_and_replay_refuses(stored: Path, capsys: pytest.
 def test_the_same_again_times_nothing(stored: Path) -> None:
     before, told = load_results(stored).timing, io.StringIO()
     again = run(settings(), out=stored, say=told)
-    assert "nothing is timed anew" in told.getvalue()
+    assert "nothing is timed again" in told.getvalue()
     assert len(told.getvalue().splitlines()) == 1  # no progress
     assert again.timing is not None
     assert again.timing.equals(before)
@@ -423,7 +424,8 @@ FOREIGN = {
 def test_times_of_another_machine_are_never_merged(name: str, stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = json.loads((stored / "manifest.json").read_text())
     FOREIGN[name](manifest)
-    (stored / "manifest.json").write_text(json.dumps(manifest))
+    rewrite_manifest(stored, manifest)
+    manifest = json.loads((stored / "manifest.json").read_text())
     wanted = name if "machine" in manifest else "machine's cpu"
     with pytest.raises(ConfigError, match=f"was timed with {wanted}: .*never merged; choose another --out, or --fresh"):
         splitlab.run(settings(), out=stored)
