@@ -106,16 +106,18 @@ print(check_jobs(None))
 def test_an_installed_copy_is_whole_and_stays_as_it_is(tmp_path: Path) -> None:
     source = tmp_path / "source"
     shutil.copytree(ROOT / "splitlab", source / "splitlab", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    shutil.copytree(ROOT / "configs", source / "configs")
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
     pip = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps", "--no-build-isolation"]
     ran(*pip, "--target", tmp_path / "installed", source, cwd=tmp_path)
     installed = tmp_path / "installed" / "splitlab"
     files = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
-    ours = {str(path.relative_to(ROOT / "splitlab")) for path in (ROOT / "splitlab").rglob("*")}
+    ours = {str(path.relative_to(ROOT / "splitlab")) for path in (ROOT / "splitlab").rglob("*") if path.is_file()}
+    ours |= {str(path.relative_to(ROOT)) for path in (ROOT / "configs").glob("*.yaml")}
     skipped = ("__pycache__", ".pyc")
     assert {f for f in files if not any(s in f for s in skipped)} == {
-        f for f in ours if (ROOT / "splitlab" / f).is_file() and not any(s in f for s in skipped)
+        f for f in ours if not any(s in f for s in skipped)
     }
     for path in [installed, *installed.rglob("*")]:
         path.chmod(path.stat().st_mode & ~0o222)
