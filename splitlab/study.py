@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,6 +17,7 @@ from splitlab.engine.config import Experiment
 from splitlab.engine.folder import stored_config
 from splitlab.engine.kind import Kind
 from splitlab.engine.names import Plugins, with_functions_named
+from splitlab.engine.progress import tell
 from splitlab.engine.session import Session
 from splitlab.files import write_atomically
 from splitlab.kinds import KINDS
@@ -41,6 +43,8 @@ def kind_class(name: str) -> type[Kind[Any, Any]] | None:
     made: Any = load(KINDS.get(name, name))
     if not (isinstance(made, type) and issubclass(made, Kind)):
         raise ConfigError(f"kind: {name} is no class of experiments; derive one from splitlab.engine.kind.Kind")
+    if not issubclass(getattr(made, "Config", type(None)), Experiment):
+        raise ConfigError(f"kind: {name} has no Config; name the model of its config, a splitlab Experiment")
     return made
 
 
@@ -73,14 +77,17 @@ def kind_of(experiment: Experiment) -> Kind[Any, Any]:
     return found(experiment)
 
 
-def stored_experiment(folder: Path) -> Experiment:
-    """The experiment whose results a folder holds; ConfigError if it holds none."""
-    return load_experiment(stored_config(folder), plugins=Plugins(imported=False))
+def stored_experiment(folder: Path, plugins: Plugins | None = None) -> Experiment:
+    """The experiment whose results a folder holds; ConfigError if it holds none.
+
+    Of user-defined code only the class of a user-defined kind is imported, as ``plugins`` says.
+    """
+    return load_experiment(stored_config(folder), plugins=replace(plugins or Plugins(), imported=False))
 
 
-def opened(folder: Path) -> Kind[Any, Any]:
+def opened(folder: Path, plugins: Plugins | None = None) -> Kind[Any, Any]:
     """The experiment whose results a folder holds, as an instance of its kind."""
-    return kind_of(stored_experiment(folder))
+    return kind_of(stored_experiment(folder, plugins))
 
 
 def run(
@@ -152,7 +159,9 @@ def load_results(folder: str | os.PathLike[str], say: TextIO | None = None) -> A
     ValueError when the folder holds no results or lacks some of them.
     """
     place = Path(folder)
-    return opened(place).ready().load(place, Session(out=place, say=say))
+    return (
+        opened(place, Plugins(announce=lambda text: tell(text, say))).ready().load(place, Session(out=place, say=say))
+    )
 
 
 def verdict(results: Any) -> Any:

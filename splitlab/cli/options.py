@@ -57,7 +57,10 @@ def numbers(text: str) -> list[float]:
 
 def number(text: str) -> float:
     """A decimal number."""
-    values = numbers(text)
+    try:
+        values = numbers(text)
+    except argparse.ArgumentTypeError:
+        values = []
     if len(values) != 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not one number; write one, such as 0.2")
     return values[0]

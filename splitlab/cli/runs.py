@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 
@@ -76,7 +77,8 @@ def report_command(args: argparse.Namespace) -> int:
     write_tables(results, args.dir)
     print(text_of(results))
     write_document(results, args.dir)
-    say(f"figures in {args.dir / 'figures'}, one page in {args.dir / 'report.html'}")
+    figures = f"figures in {args.dir / 'figures'}, " if (args.dir / "figures").is_dir() else ""
+    say(f"{figures}one page in {args.dir / 'report.html'}")
     return DONE
 
 
@@ -108,7 +110,7 @@ def replay_command(args: argparse.Namespace) -> int:
     from splitlab.study import opened
 
     plugins = Plugins(allowed=not args.no_plugins, announce=say, folders=(Path(),))
-    print(opened(args.dir).replay(args.dir, args.n, args.k, args.max_count, args.run, plugins))
+    print(opened(args.dir, plugins).replay(args.dir, args.n, args.k, args.max_count, args.run, plugins))
     return DONE
 
 
@@ -133,7 +135,7 @@ def verify_command(args: argparse.Namespace) -> int:
 
     seed = randbelow(10**9) if args.seed is None else args.seed
     plugins = Plugins(allowed=not args.no_plugins, announce=say, folders=(Path(),))
-    kind = opened(args.dir)
+    kind = opened(args.dir, plugins)
     found = verify(kind, args.dir, args.sample, seed, Session(jobs=args.jobs, say=sys.stderr), plugins)
     for line in (*(f"differs: {line}" for line in found.differing), *(f"not there: {line}" for line in found.absent)):
         print(line)
@@ -177,6 +179,7 @@ def plan_command(args: argparse.Namespace) -> int:
 
     plugins = Plugins(allowed=not args.no_plugins, announce=say)
     experiment = load_experiment(args.config, overrides=args.set, plugins=plugins)
+    config = " ".join([args.config, *(f"--set {shlex.quote(text)}" for text in args.set)])
     session = Session(out=RESULTS / experiment.name, jobs=args.jobs, say=sys.stderr)
-    print(kind_of(experiment).plan(PlanRequest(args.config, args.half_width, args.pilot, session)))
+    print(kind_of(experiment).plan(PlanRequest(config, args.half_width, args.pilot, session)))
     return DONE

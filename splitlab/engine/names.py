@@ -67,10 +67,10 @@ def problem_of_plugin(name: str, field: str, plugins: Plugins | None) -> str:
     name, plugins = _function_in(name, field), plugins or Plugins()
     if not name:
         return ""
+    if not plugins.imported and field != "kind":  # nothing can be read of a kind without its class
+        return ""
     if not plugins.allowed:
         return "names a function to import, which --no-plugins refuses"
-    if not plugins.imported:
-        return ""
     search(plugins.folders)
     if file := hidden(name, plugins.folders):
         return f"cannot be used: another module of that name, {where(name)}, hides {file}; rename it"
@@ -109,6 +109,8 @@ def with_functions_named(config: Mapping[str, Any]) -> dict[str, Any]:
         given = [given] if callable(given) or isinstance(given, Splitter) else given
         if isinstance(given, list | tuple):
             named[field] = type(given)(_named(entry, taken) for entry in given)
+    if callable(named.get("kind")):
+        named["kind"] = hand_over(named["kind"], taken)
     return named
 
 

@@ -130,7 +130,7 @@ def verify(
     comparison = _Comparison(kind, stored, there)
     with kind.failures_explained(folder):
         kind.compute_missing(comparison, session)
-    tables = [] if absent else list(edited_tables(kind, folder, session))
+    tables = [] if absent or damaged else list(edited_tables(kind, folder, session))
     labels = dict.fromkeys(block.group.label for block in blocks)
     found = orphans(folder, labels, map(stored.path, blocks))
     return Verified(total, len(there), absent, [*damaged, *comparison.differing, *tables], list(map(str, found)))

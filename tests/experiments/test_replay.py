@@ -238,6 +238,9 @@ def test_wins_among_some_splitters_are_those_of_a_run_with_them_alone() -> None:
     pd.testing.assert_frame_equal(whole.among(["lca", "sliq_ext"]).win_percentage, part.win_percentage)
     with pytest.raises(ValueError, match="'hd' is not in this experiment"):
         whole.among(["hd"])
+    for wrong in ("lca", []):
+        with pytest.raises(ValueError, match="is no list of names"):
+            whole.among(wrong)
     sums = splitlab.run({**config, "splitters": COMPETITORS, "keep_runs": False})
     with pytest.raises(ValueError, match="no single runs"):
         sums.among(["lca"])

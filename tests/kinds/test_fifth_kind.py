@@ -115,3 +115,38 @@ def test_other_draws_are_refused_and_edited_code_is_noticed(place: Path) -> None
 def test_what_is_no_kind(place: Path, kind: str, message: str) -> None:
     (place / "optima.yaml").write_text(CONFIG.replace("optimal_splits:OptimalSplits", kind))
     assert message in splitlab(place, "run", "optima.yaml", code=2).stderr
+
+
+def test_reading_results_says_what_it_imports(place: Path) -> None:
+    splitlab(place, "run", "optima.yaml", "--runs", 20)
+    for command in ("report", "compare", "verify"):
+        done = splitlab(place, command, "results/optima")
+        assert f"importing optimal_splits:OptimalSplits from {place / 'optimal_splits.py'}" in done.stderr
+    refused = splitlab(place, "verify", "results/optima", "--no-plugins", code=2)
+    assert "which --no-plugins refuses" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("sum(axis=1).astype(float)", "sum(axis=1).astype(float)[1:]", "return one number for each of 20 tables"),
+        ("    Config = OptimalSplitsExperiment\n", "", "kind: optimal_splits:OptimalSplits has no Config"),
+    ],
+)
+def test_mistakes_in_a_kind(place: Path, old: str, new: str, message: str) -> None:
+    source = place / "optimal_splits.py"
+    assert old in source.read_text()
+    source.write_text(source.read_text().replace(old, new))
+    assert message in splitlab(place, "run", "optima.yaml", "--runs", 20, code=2).stderr
+
+
+def test_a_class_from_python(place: Path) -> None:
+    code = """
+import splitlab, optimal_splits
+grid = [{"n": 3, "k": 3, "max_count": 1, "runs": 20}]
+found = splitlab.run({"name": "x", "kind": optimal_splits.OptimalSplits, "impurities": ["gini"], "grid": grid})
+print(found.optima.shape)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(place)])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout == "(1, 7)\n", done.stderr

@@ -85,7 +85,6 @@ def plan(
     Raises ConfigError when the half-width or the pilot makes no sense, or a cell cannot be run at all.
     """
     experiment = kind.experiment
-    place = experiment.source or "config"
     if half_width is None:
         raise ConfigError("--half-width: is needed; write percentage points, such as 0.2")
     if not 0.001 <= half_width <= 50.0:
@@ -94,8 +93,6 @@ def plan(
         )
     if pilot is not None and not 1 <= pilot <= MAX_RUNS:
         raise ConfigError(f"--pilot: {pilot} is out of range; write a number of runs from 1 to {MAX_RUNS}")
-    if getattr(experiment, "draws", "") == "authors":
-        raise ConfigError(f"{place}: draws: authors has {RUNS} tables per cell, no more")
     with_runs(kind, 1).check()
     shares = _pilot_shares(kind, pilot, say) if pilot else {}
     return [_cell_plan(kind, cell, half_width, shares.get(cell, 0.5)) for cell, _ in experiment.cells]
@@ -125,6 +122,9 @@ def _cell_plan(kind: RandomTables[Any, Any], cell: Cell, half_width: float, shar
         raise ConfigError(
             f"--half-width: {half_width:g} would take {runs:.3g} runs; at most {MAX_RUNS:.0e} can be made"
         )
+    if getattr(kind.experiment, "draws", "") == "authors" and runs > RUNS:
+        place = kind.experiment.source or "config"
+        raise ConfigError(f"{place}: draws: authors has {RUNS} tables per cell, and this takes {runs}")
     return CellPlan(cell, share, runs, runs * measured_seconds(kind, cell), stored_bytes(kind.experiment, cell, runs))
 
 

@@ -107,6 +107,8 @@ class Results:
             A name is not one of this experiment's splitters, or the experiment keeps no single runs.
         """
         experiment = self.experiment
+        if isinstance(splitters, str) or not splitters:
+            raise ValueError(f"splitters: {splitters!r} is no list of names; write a list such as ['hcc', 'lca']")
         for name in splitters:
             if name not in experiment.splitters:
                 raise ValueError(f"splitter {name!r} is not in this experiment; it has {experiment.splitters}")

@@ -86,9 +86,10 @@ def test_nonsense_is_refused(changes: dict[str, Any], half_width: float | None, 
         planned(**changes).plan(PlanRequest("p.yaml", half_width, pilot, Session()))
 
 
-def test_the_authors_draws_cannot_be_planned() -> None:
-    with pytest.raises(ValueError, match="10000 tables per cell"):
-        plan(kind_of(planned().experiment.changed(draws="authors")), 1.0)
+def test_of_the_authors_draws_there_are_no_more() -> None:
+    authors = kind_of(planned().experiment.changed(draws="authors"))
+    with pytest.raises(ValueError, match="has 10000 tables per cell, and this takes 38415"):
+        plan(authors, 0.5)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
