@@ -334,7 +334,7 @@ def test_split_on_the_command_line(elsewhere: Path, capsys: pytest.CaptureFixtur
     assert main(["split", "table.csv", "--no-header", "--no-labels", "--impurity", f"{module}:f"]) == 0
     done = capsys.readouterr()
     assert done.err == f"importing {module}:f from {elsewhere / module}.py\n"
-    assert main(["split", "table.csv"]) == 0
+    assert main(["split", "table.csv", "--no-header", "--no-labels"]) == 0
     assert capsys.readouterr().out == done.out.replace(f"{module}:f", "gini")
 
 
