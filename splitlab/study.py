@@ -18,7 +18,7 @@ from splitlab.engine.folder import stored_config
 from splitlab.engine.kind import Kind
 from splitlab.engine.names import Plugins, with_functions_named
 from splitlab.engine.progress import tell
-from splitlab.engine.session import Session
+from splitlab.engine.session import Session, check_jobs
 from splitlab.files import write_atomically
 from splitlab.kinds import KINDS
 from splitlab.plugins import is_plugin, load, search
@@ -148,7 +148,7 @@ def run(
     kind = kind_of(config).ready()
     if scheduler is not None and not kind.DISTRIBUTED:
         raise ConfigError(f"scheduler: kind {config.kind} runs on this machine only")
-    session.workers  # noqa: B018 - ConfigError where jobs is no good
+    check_jobs(jobs)
     results: Results = kind.run(session)
     return results
 

@@ -15,7 +15,7 @@ from splitlab.engine.checksums import read_manifest
 from splitlab.engine.folder import conditions
 from splitlab.engine.kind import Kind
 from splitlab.engine.names import Plugins, lists_of, plugin_problems
-from splitlab.engine.session import Session
+from splitlab.engine.session import Session, check_jobs
 from splitlab.engine.store import orphans
 from splitlab.files import as_csv
 from splitlab.text import ConfigError
@@ -107,7 +107,7 @@ def verify(
     for option, value, least in (("--sample", sample, 1), ("--seed", seed, 0)):
         if value < least:
             raise ConfigError(f"{option}: {value} is too small; write a whole number from {least}")
-    session.workers  # noqa: B018 - is it a number of workers?
+    check_jobs(session.jobs)
     damaged: list[str] = []
     for (_, name), problem in plugin_problems(lists_of(kind.experiment), plugins):
         raise ConfigError(f"{folder}: {name} {problem}")

@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from splitlab.files import write_atomically
 from splitlab.kinds.optimality.config import EXACT
 from splitlab.kinds.optimality.results import BEST_KNOWN, OPTIMUM
 from splitlab.kinds.random_tables.captions import impurity_title
@@ -19,7 +17,7 @@ from splitlab.kinds.random_tables.config import CELL
 from splitlab.kinds.random_tables.panels import series, varies
 from splitlab.kinds.splits.results import Results
 from splitlab.kinds.timing.tables import microseconds
-from splitlab.report.layout import NONE, Entry, Table, round_half_up, write_frame
+from splitlab.report.layout import NONE, Entry, Table, round_half_up
 from splitlab.splitters import get
 
 MEANING = {OPTIMUM: "the optimum", BEST_KNOWN: "the best split known"}
@@ -117,18 +115,6 @@ def _matrix(title: str, part: pd.DataFrame, entry: Callable[[Row], Entry], notes
         rows.append([Entry(get(splitter).title), Entry(proven), *entries])
     heads = [f"n={n}, k={k}" + (f", max {m}" if several else "") for n, k, m in cells]
     return Table(title, ["method", "proven", *heads], rows, 1, notes)
-
-
-def text_of(results: Results) -> str:
-    """For the terminal: how often the reference is reached."""
-    where = "Ratios, maxima and costs are in optimality.md and optimality.csv."
-    return "\n".join([*(table.as_text() for table in percent_tables(results)), where])
-
-
-def write_tables(results: Results, folder: Path) -> None:
-    """Write ``optimality.csv``, ``.md`` and ``.tex``, and a verdict, into the results folder."""
-    write_atomically(folder / "verdict.txt", verdict(frame_of(results)) + "\n")
-    write_frame(folder, "optimality", frame_of(results), optimality_tables(results))
 
 
 def verdict(frame: pd.DataFrame) -> str:

@@ -47,7 +47,6 @@ from splitlab.published import Published, load, located, table_names
 from splitlab.sources import source_hash
 from splitlab.splitters import fingerprint, get, known
 from splitlab.splitters.precompile import compile_all, uncompiled
-from splitlab.splitters.registry import POLISHED
 from splitlab.text import ConfigError
 
 SAMPLER = "splitlab.tables.sampling"
@@ -96,9 +95,7 @@ class RandomTables(Kind[T, R]):
 
     def column_seconds(self, cell: Cell, column: Column) -> float:
         """Rough core seconds of a column for one table; a guess for a column that is no splitter's."""
-        name = column[1]
-        is_splitter = known(name) or plugins.is_plugin(name.removesuffix(POLISHED))
-        return splitter_seconds(cell, name) if is_splitter else 1e-5
+        return splitter_seconds(cell, column[1]) if known(column[1]) else 1e-5
 
     def run_seconds(self, cell: Cell) -> float:
         """Rough core seconds of one run of a cell, drawing included."""
@@ -132,7 +129,7 @@ class RandomTables(Kind[T, R]):
 
     def splitter_fingerprint(self, splitter: str, imported: bool) -> str | None:
         """Hash of the code of a splitter, or of the kind's own column; None for a function that is not imported."""
-        if not plugins.is_plugin(splitter.removesuffix(POLISHED)) and not known(splitter):
+        if not known(splitter):
             return super().fingerprint(("", splitter), imported)
         return fingerprint(get(splitter)) if imported or not get(splitter).custom else None
 
