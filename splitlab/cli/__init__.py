@@ -19,6 +19,7 @@ from splitlab.cli.options import (
     say,
     whole,
 )
+from splitlab.processes import lacks_memory
 
 __all__ = [
     "DIFFERS", "DONE", "INTERRUPTED", "WRONG_INPUT", "Parser", "add_run_options", "guarded", "main", "parser", "whole",
@@ -47,19 +48,24 @@ def guarded(prog: str, action: object, *arguments: object) -> int:
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except OSError as error:
-        say(f"{prog}: error: {f'{error.filename}: {error.strerror}' if error.filename else error}")
-    except (ValueError, TypeError) as error:
-        say(f"{prog}: error: {error}")
     except Exception as error:
-        if os.environ.get("SPLITLAB_DEBUG"):
-            raise
-        what = f"{type(error).__name__}: {error}"
-        if isinstance(error, MemoryError):
-            say(f"{prog}: error: out of memory ({what}); what is finished is kept, and fewer --jobs need less")
-        else:
-            say(f"{prog}: internal error: {what} (SPLITLAB_DEBUG=1 shows where; please report it)")
+        _say_failure(prog, error)
     return WRONG_INPUT
+
+
+def _say_failure(prog: str, error: Exception) -> None:
+    if lacks_memory(error):
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        say(f"{prog}: error: out of memory ({what}); what is finished is kept, and fewer --jobs need less")
+    elif isinstance(error, OSError):
+        say(f"{prog}: error: {f'{error.filename}: {error.strerror}' if error.filename else error}")
+    elif isinstance(error, ValueError | TypeError):
+        say(f"{prog}: error: {error}")
+    elif os.environ.get("SPLITLAB_DEBUG"):
+        raise error
+    else:
+        what = f"{type(error).__name__}: {error}"
+        say(f"{prog}: internal error: {what} (SPLITLAB_DEBUG=1 shows where; please report it)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -13,6 +14,7 @@ import joblib
 from splitlab.engine.blocks import Block, BlockData, Column, Computation, Task, Work, joined
 from splitlab.engine.store import Store
 from splitlab.plugins import packed, search, unpack
+from splitlab.processes import end_with
 from splitlab.text import ConfigError
 
 PROCESS_SECONDS = 5.0  # starting processes takes about two
@@ -93,6 +95,7 @@ def _computed_by(
     else:
         there = joblib.delayed(compute_elsewhere)
         arguments = (kind.compute, sys.path, functions)
+        options |= {"initializer": end_with, "initargs": (os.getpid(),)}
         results = joblib.Parallel(backend="loky", **options)(there(task, *arguments) for task in tasks)
     return results
 

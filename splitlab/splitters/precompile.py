@@ -70,7 +70,8 @@ def _mark(path: str) -> Path:
 
 
 def _start(names: list[str]) -> subprocess.Popen[bytes] | None:
-    code = f"from splitlab.splitters.precompile import compile_here; compile_here({names})"
+    imports = "from splitlab.processes import end_with; from splitlab.splitters.precompile import compile_here"
+    code = f"{imports}; end_with({os.getpid()}); compile_here({names})"
     search = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     try:
         return subprocess.Popen(

@@ -221,7 +221,7 @@ def test_list_shows_every_splitter() -> None:
     ("error", "says"),
     [
         (MemoryError("Unable to allocate 9.0 GiB"), "error: out of memory (MemoryError: Unable to allocate 9.0 GiB); "),
-        (RuntimeError("can't start new thread"), "internal error: RuntimeError: can't start new thread ("),
+        (RuntimeError("can't start new thread"), "error: out of memory (RuntimeError: can't start new thread); "),
         (AttributeError("'Table' object has no attribute 'rows'"), "internal error: AttributeError: 'Table' object "),
     ],
 )

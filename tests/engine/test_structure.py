@@ -18,7 +18,7 @@ PACKAGE = ROOT / "splitlab"
 
 # Each room may import from itself and from the rooms above it.
 ROOMS = [
-    {"text", "sources", "statistics", "plugins"},
+    {"text", "sources", "statistics", "plugins", "processes"},
     {"files", "_jit", "shipped"},
     {"custom_impurity", "examples"},
     {"impurity", "tables"},
