@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,7 +27,9 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def csv_reader(text: str, separator: str, strip: bool = True) -> Any:
-    """Python's csv reader of a text; with ``strip`` a quote may follow blanks."""
+    """Python's csv reader of a text; with ``strip`` there may be blanks around quoted cells."""
+    if strip and '"' in text:  # the reader itself allows blanks before them only
+        text = re.sub(rf'("(?:[^"]|"")*") +(?={re.escape(separator)}|[\r\n]|\Z)', r"\1", text)
     stream = io.StringIO(text, newline="")
     return csv.reader(stream, delimiter=separator, skipinitialspace=strip, strict=True)
 

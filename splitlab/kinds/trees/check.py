@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from splitlab._jit import Floats
 from splitlab.engine.yaml_source import as_yaml
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.datasets import (
@@ -107,7 +108,7 @@ def _of_column(data: Data, at: int, inferred: bool) -> Iterator[str]:
         return
     if texts and len(different) > n / 2:
         yield f"{len(different):,} different values in {n:,} rows: a name or an identifier?"
-    elif not texts and len(different) == n > 2 and (np.abs(np.diff(x)) == 1).all():
+    elif not texts and len(different) == n and (np.diff(x) > 0).all() and _are_whole(x) and np.ptp(x) < 2 * n:
         yield "counts the rows: an identifier?"
     elif texts or len(different) <= n / 10:
         table = np.zeros((len(different), data.k), np.int64)
@@ -116,8 +117,12 @@ def _of_column(data: Data, at: int, inferred: bool) -> Iterator[str]:
             yield "each value goes with one class only: is it the target under another name?"
     if len({text.casefold() for text in texts}) < len(texts):
         yield "some values differ in upper and lower case only"
-    if inferred and not texts and len(different) in CODES and (different == np.round(different)).all():
+    if inferred and not texts and len(different) in CODES and _are_whole(different):
         yield f"its numbers, {_some([f'{value:g}' for value in different])}, may be codes; if so, declare it nominal"
+
+
+def _are_whole(numbers: Floats) -> bool:
+    return bool((numbers == np.round(numbers)).all())
 
 
 def describe_text(path: Path, target: str) -> str:

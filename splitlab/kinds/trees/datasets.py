@@ -45,7 +45,7 @@ OPENERS: dict[str, Callable[[Path], Any]] = {".csv": lambda p: p.open("rb"), ".c
 
 def _texts(value: object) -> tuple[str, ...]:
     """A text, a list of texts, or nothing, as a tuple."""
-    texts = [] if value is None else value if isinstance(value, list) else [value]
+    texts = [] if value is None else value if isinstance(value, list | tuple) else [value]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("must be text as it stands in the file, in quotes, or a list of such")
     return tuple(texts)

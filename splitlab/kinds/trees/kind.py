@@ -157,7 +157,7 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         if self.experiment.published:
             kept = place / PUBLISHED if place else None
             if kept and kept.is_file():
-                results.authors = pd.read_csv(kept, float_precision="round_trip")
+                results.authors = pd.read_csv(kept)
             else:
                 results.authors = published.trials(places(self.experiment))
         return results

@@ -187,9 +187,11 @@ def read_set(dataset: Dataset, where: Sequence[Path], n_folds: int, keep: bool =
     """Read a data set from the first of some folders that has it; ValueError where it cannot be cross-validated."""
     data = load(dataset, where, keep)
     one = Loaded(facts_of(dataset, data, found(dataset, where)), data)
-    if data.k < 2:
-        raise ValueError(f"{one.facts.path}: the target {dataset.target!r} has one class only, {data.classes[0]!r}")
-    if np.bincount(data.y).max() < n_folds:
+    counts = np.bincount(data.y)
+    if (counts > 0).sum() < 2:
+        only = data.classes[int(counts.argmax())]
+        raise ValueError(f"{one.facts.path}: column {dataset.target!r}, the target, has one class only, {only!r}")
+    if counts.max() < n_folds:
         raise ValueError(f"{dataset.name}: has no class of {n_folds} rows or more, and folds: {n_folds}")
     return one
 
