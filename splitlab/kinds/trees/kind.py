@@ -35,6 +35,7 @@ from splitlab.kinds.trees.work import (
     NUMBERS,
     Facts,
     Loaded,
+    beside,
     changed_data,
     columns_on,
     load_all,
@@ -164,7 +165,11 @@ class Trees(Kind[TreesExperiment, TreesResults]):
 
     def manifest(self, results: TreesResults) -> dict[str, Any]:
         """The protocol, the seeds, and what is to be known of the data sets."""
-        sets = {one.cell.name: asdict(one) for one in results.sets}
+        near = {folder.resolve() for folder in beside(self.experiment)}
+        sets = {
+            one.cell.name: {**asdict(one), "path": one.path if Path(one.path).parent in near else ""}
+            for one in results.sets
+        }
         return {**super().manifest(results), "seeds": list(self.experiment.seeds), "datasets": sets}
 
     def files(self, results: TreesResults, place: Path) -> dict[str, str]:

@@ -86,7 +86,8 @@ class Facts:
     ----------
     cell : DataCell
     title, path, sha256 : str
-        What it is called, the file that was read, and the checksum of the csv in it.
+        What it is called, the file that was read, and the checksum of the csv in it. The manifest has the file only
+        where it lay beside the catalogue.
     rows, rows_used : int
         Of the file, and those that trees are grown and tested on.
     incomplete, without_class : int
@@ -170,11 +171,16 @@ def load_all(experiment: TreesExperiment) -> list[Loaded]:
     return [loaded(experiment, name) for name in experiment.datasets]
 
 
-def places(experiment: TreesExperiment, chosen: Path | None = None) -> list[Path]:
-    """Where the data are looked for: beside the catalogue, too, and where results beside it say they were."""
+def beside(experiment: TreesExperiment) -> list[Path]:
+    """The folder of the catalogue; and, where that is one of results, those beside whose catalogue the data were."""
     folder = Path(experiment.catalogue).parent
-    earlier = (Path(kept["path"]).parent for kept in read_manifest(folder).get("datasets", {}).values())
-    return folders(chosen, [folder, *earlier])
+    earlier = (kept["path"] for kept in read_manifest(folder).get("datasets", {}).values())
+    return [folder, *(Path(path).parent for path in earlier if path)]
+
+
+def places(experiment: TreesExperiment, chosen: Path | None = None) -> list[Path]:
+    """Where the data of an experiment are looked for; ``chosen`` first."""
+    return folders(chosen, beside(experiment))
 
 
 def loaded(experiment: TreesExperiment, name: str) -> Loaded:

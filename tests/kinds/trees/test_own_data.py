@@ -6,6 +6,7 @@ import io
 import lzma
 import random
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ import pytest
 
 from splitlab import run
 from splitlab.cli import DONE, WRONG_INPUT, main
-from splitlab.kinds.trees.datasets import VARIABLE
+from splitlab.kinds.trees.datasets import VARIABLE, Dataset
 from splitlab.published.program.folds import folds
 from splitlab.study import load_experiment, load_results
 from splitlab.text import ConfigError
 from splitlab.trees import DecisionTreeClassifier
+from tests.helpers import ROOT
 
 PAPER = re.compile(r"Table [1-4]|the paper|authors|survives|published (number|value|program)|eleven", re.IGNORECASE)
 SIZES = {"Adelie": (38, 190), "Gentoo": (47, 217), "Chinstrap": (49, 196)}
@@ -306,3 +308,22 @@ def test_a_folder_whose_run_has_not_come_to_its_end(folder: Path) -> None:
     assert main(["run", "out/config.yaml", "--out", "out"]) == WRONG_INPUT  # nobody knows where the data are
     assert main(["run", "study.yaml", "--out", "out"]) == DONE
     load_results("out")
+
+
+def test_the_page_on_own_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    for path in (ROOT / "docs" / "examples").glob("penguins*"):
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "own_data.md").read_text()
+    commands = re.findall("^splitlab (.*?)(?: +#.*)?$", page, re.MULTILINE)
+    assert len(commands) == 6
+    for command in commands:
+        code, _, error = said(*command.split(), capsys=capsys)
+        assert code == DONE, (command, error)
+    (entry,) = re.findall("```yaml\n(.*?)```", page, re.DOTALL)
+    Path("penguins_data.yaml").write_text(entry)
+    assert said("data", "check", "--config", "penguins.yaml", capsys=capsys)[0] == DONE
+    assert set(re.findall(r"`(\w+)`", page)) >= set(Dataset.model_fields) - {"name"}
