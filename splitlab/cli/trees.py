@@ -37,13 +37,16 @@ def _add_data(commands: Commands) -> None:
     describe = actions.add_parser("describe", help="print a catalogue for a csv file of yours, to start with")
     describe.add_argument("file", type=Path, metavar="NAME.csv")
     describe.add_argument("--target", required=True, metavar="COLUMN", help="the column of the classes")
-    describe.set_defaults(command=describe_command)
+    describe.set_defaults(command=data_command)
 
 
 def data_command(args: argparse.Namespace) -> int:
-    """List, check or fetch data sets; exit code 2 if one that is checked cannot be run."""
+    """List, check or fetch data sets, or describe a file; exit code 2 if one that is checked cannot be run."""
     from splitlab.kinds.trees import check, datasets, download
 
+    if args.action == "describe":
+        print(check.describe_text(args.file, args.target))
+        return DONE
     experiment = _study(args.config) if args.action == "check" and args.config else None
     path, names = args.catalogue or datasets.standard_catalogue(), args.names
     if experiment:
@@ -72,14 +75,6 @@ def _study(config: str) -> TreesExperiment:
     if not isinstance(experiment, TreesExperiment):
         raise ValueError(f"{config}: is of kind {experiment.kind}, which has no data sets")
     return experiment
-
-
-def describe_command(args: argparse.Namespace) -> int:
-    """Print a catalogue for a csv file."""
-    from splitlab.kinds.trees.check import describe_text
-
-    print(describe_text(args.file, args.target))
-    return DONE
 
 
 def _add_replay_tree(commands: Commands) -> None:
