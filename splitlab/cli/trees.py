@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from splitlab.cli.options import DIFFERS, DONE, Commands, whole
+from splitlab.cli.options import DONE, WRONG_INPUT, Commands, whole
+
+if TYPE_CHECKING:
+    from splitlab.kinds.trees.config import TreesExperiment
 
 
 def add_commands(commands: Commands) -> None:
@@ -16,36 +20,61 @@ def add_commands(commands: Commands) -> None:
 
 
 def _add_data(commands: Commands) -> None:
-    data = commands.add_parser("data", help="the data sets of the tree study: list, check, fetch")
+    data = commands.add_parser("data", help="the data sets of tree studies: list, check, describe, fetch")
     actions = data.add_subparsers(dest="action", required=True, metavar="ACTION")
     for action, told in (
         ("list", "show them, and where their files are"),
-        ("check", "verify the files that are there; 1 if one is missing or wrong"),
+        ("check", "read them as a study does: rows, classes, columns, missing values; 2 if one cannot be run"),
         ("fetch", "download what is missing into --data or the cache"),
     ):
         each = actions.add_parser(action, help=told)
         each.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: all)")
         each.add_argument("--data", type=Path, metavar="DIR", help="folder of the files (default: SPLITLAB_DATA)")
         each.add_argument("--catalogue", type=Path, metavar="FILE.yaml", help="description of your own data sets")
+        if action == "check":
+            each.add_argument("--config", metavar="CONFIG", help="a study: its data sets, folds and splitters")
         each.set_defaults(command=data_command)
+    describe = actions.add_parser("describe", help="print a catalogue for a csv file of yours, to start with")
+    describe.add_argument("file", type=Path, metavar="NAME.csv")
+    describe.add_argument("--target", required=True, metavar="COLUMN", help="the column of the classes")
+    describe.set_defaults(command=data_command)
 
 
 def data_command(args: argparse.Namespace) -> int:
-    """List, check or fetch data sets; exit code 1 if a file is missing or wrong."""
-    from splitlab.kinds.trees import datasets, download
+    """List, check or fetch data sets, or describe a file; exit code 2 if one that is checked cannot be run."""
+    from splitlab.kinds.trees import check, datasets, download
 
-    known = datasets.catalogue(args.catalogue or datasets.standard_catalogue())
-    chosen = {one.name: one for one in datasets.chosen_sets(known, args.names or known)}
+    if args.action == "describe":
+        print(check.describe_text(args.file, args.target))
+        return DONE
+    experiment = _study(args.config) if args.action == "check" and args.config else None
+    path, names = args.catalogue or datasets.standard_catalogue(), args.names
+    if experiment:
+        path, names = args.catalogue or Path(experiment.catalogue), names or experiment.datasets
+    known = datasets.catalogue(path)
+    chosen = {one.name: one for one in datasets.chosen_sets(known, names or known)}
+    places = datasets.folders(args.data, [path.parent])
     if args.action == "list":
-        print(download.list_text(chosen, args.data))
+        print(download.list_text(chosen, places))
         return DONE
     if args.action == "fetch":
         for one in chosen.values():
-            print(datasets.located(one, args.data) or download.fetch(one, args.data, sys.stderr))
+            print(datasets.located(one, places) or download.fetch(one, args.data, sys.stderr))
         return DONE
-    checked = [download.check_text(one, args.data) for one in chosen.values()]
-    print("\n".join(line for _, line in checked))
-    return DONE if all(right for right, _ in checked) else DIFFERS
+    checked = [check.check_text(one, path.parent, args.data, experiment) for one in chosen.values()]
+    print("\n".join(text for _, text in checked))
+    return DONE if all(right for right, _ in checked) else WRONG_INPUT
+
+
+def _study(config: str) -> TreesExperiment:
+    """The experiment of a config, which must be of kind trees."""
+    from splitlab.kinds.trees.config import TreesExperiment
+    from splitlab.study import load_experiment
+
+    experiment = load_experiment(config)
+    if not isinstance(experiment, TreesExperiment):
+        raise ValueError(f"{config}: is of kind {experiment.kind}, which has no data sets")
+    return experiment
 
 
 def _add_replay_tree(commands: Commands) -> None:

@@ -1,12 +1,10 @@
 """Contingency tables from csv files. What is certain is read; what can be read in two ways is an error that says so."""
 
 import csv
-import io
 import os
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +14,12 @@ from splitlab.tables.contingency import as_counts, is_margin, show
 from splitlab.tables.csv_cells import Record, count_array, is_number, recognise_notation
 from splitlab.tables.csv_examples import count_examples
 from splitlab.tables.csv_layout import CsvOptions, Layout, recognise_layout
+from splitlab.tables.csv_records import SEPARATORS, csv_reader, decoded, read_records
 
 __all__ = ["CsvOptions", "LabelledTable", "read_table"]
 
 MAX_FILE_BYTES = 64 * 10**6
 MAX_FILE_CELLS = 10**6
-_SEPARATORS = ",;\t|"
 _LINES_LOOKED_AT = 200  # to find the separator
 
 
@@ -127,20 +125,7 @@ def _read_text(path: Path, name: str) -> str:
         data = file.read(MAX_FILE_BYTES + 1)  # sizes told by the file system are wrong for pipes and devices
     if len(data) > MAX_FILE_BYTES:
         raise ValueError(f"{name}: is larger than {MAX_FILE_BYTES // 10**6} MB; a table of counts is wanted")
-    bad = data.find(b"\0")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        bad = error.start if bad < 0 else min(bad, error.start)
-    if bad >= 0:
-        line = data.count(b"\n", 0, bad) + 1
-        raise ValueError(f"{name}:{line}: byte 0x{data[bad]:02x} is not UTF-8 text; save as UTF-8 csv")
-    return text.removeprefix("\ufeff")
-
-
-def _csv_reader(text: str, separator: str) -> Any:
-    stream = io.StringIO(text, newline="")
-    return csv.reader(stream, delimiter=separator, skipinitialspace=True, strict=True)
+    return decoded(data, name)
 
 
 def _recognise_separator(text: str) -> str:
@@ -149,7 +134,7 @@ def _recognise_separator(text: str) -> str:
     def fitness(separator: str) -> tuple[bool, bool, int]:
         rows: list[list[str]] = []
         try:
-            for cells in islice(_csv_reader(text, separator), _LINES_LOOKED_AT):
+            for cells in islice(csv_reader(text, separator), _LINES_LOOKED_AT):
                 if any(map(str.strip, cells)):
                     rows.append([cell.strip() for cell in cells])
         except csv.Error:  # quotes do not fit this separator; if they fit none, _read_records says so
@@ -161,25 +146,17 @@ def _recognise_separator(text: str) -> str:
         numbers = all(is_number(cell) for row in rows[1:] for cell in row[1:] if cell)
         return regular and numbers, regular, len(rows[0])
 
-    return max(_SEPARATORS, key=fitness)  # the comma wins ties
+    return max(SEPARATORS, key=fitness)  # the comma wins ties
 
 
 def _read_records(text: str, separator: str, name: str) -> list[Record]:
-    reader = _csv_reader(text, separator)
     records: list[Record] = []
-    size, line = 0, 1
-    try:
-        for cells in reader:
-            stripped = [cell.strip() for cell in cells]
-            if len(cells) > 1 or any(stripped):
-                records.append((line, stripped))
-            size += len(cells)
-            if size > MAX_FILE_CELLS:
-                raise ValueError(f"{name}:{line}: more than {MAX_FILE_CELLS:,} cells; give a smaller table")
-            line = reader.line_num + 1
-    except csv.Error as error:
-        problem = str(error).replace("\t", r"\t")  # a separator is quoted as it is
-        raise ValueError(f"{name}:{line}: {problem}; check the quotes in this line") from None
+    size = 0
+    for line, cells in read_records(text, separator, name):
+        records.append((line, cells))
+        size += len(cells)
+        if size > MAX_FILE_CELLS:
+            raise ValueError(f"{name}:{line}: more than {MAX_FILE_CELLS:,} cells; give a smaller table")
     if not records:
         raise ValueError(f"{name}:1: the file is empty; a row of counts for each value is wanted")
     return records

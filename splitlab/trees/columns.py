@@ -1,7 +1,7 @@
 """Columns of a user's data as numbers: the one rule by which a column is numeric, nominal or refused.
 
-Trees, `best_split` and `thresholds` read their data here. (A study of one's own data does not guess: its catalogue says
-of every column what it is.)
+Trees, `best_split` and `thresholds` read their data here. Studies of data sets, whose csv files have text only, go by
+the last line, unless their catalogue says what a column is.
 
 =============================================  ========  =============================================================
 a column of                                    is        remarks
@@ -20,6 +20,8 @@ objects, lists: all known values are numbers   numeric   in a frame as in an arr
 objects, lists: others                         nominal   a warning where numbers and text are mixed
 dates, times, durations, periods, complex      refused   make numbers or text of them
 anything else, such as intervals               nominal   values without a hash by what Python writes for them
+a csv file of a study                          numeric   if all known values are plain numbers, such as -1.5 or 2e3,
+                                                         none of them with a leading zero (``007``); else nominal
 =============================================  ========  =============================================================
 
 Missing are NaN, None, ``pandas.NA``, NaT, the nulls of Arrow and polars, and masked entries. ``nominal`` makes further
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
@@ -54,6 +56,8 @@ NUMBERS = (Real, Decimal, np.bool_)
 REFUSED = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64, pd.Period, complex)
 EXACT = 2.0**53  # whole numbers up to here are floats
 WITH_POINT = re.compile(r"\s*[+-]?(\d+\.\d*|\.\d+)([eE][+-]?\d+)?\s*")
+PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)  # in a csv file: no 1_0, no nan
+CODE = re.compile(r"[+-]?0\d+", re.ASCII)
 FEW = 3  # values shown in a message
 
 
@@ -366,6 +370,31 @@ def surprise(column: Column, categories: NDArray[np.object_]) -> str:
 def _few(values: Sequence[Any]) -> str:
     """The first few of some values."""
     return ", ".join(map(show, values[:FEW])) + (", ..." if len(values) > FEW else "")
+
+
+def nominal_reason(texts: Iterable[tuple[int, str]]) -> str:
+    """Why a column of a csv file is nominal: its first value that makes it so, with its line; empty if it is numeric.
+
+    Parameters
+    ----------
+    texts : iterable of (line, text)
+        The known values.
+
+    Examples
+    --------
+    >>> nominal_reason([(2, "1.5"), (3, "-2e3")])
+    ''
+    >>> nominal_reason([(2, "1"), (3, "big")])
+    "'big' on line 3 is no number"
+    """
+    any_known = False
+    for line, text in texts:
+        any_known = True
+        if not PLAIN_NUMBER.fullmatch(text):
+            return f"{show(text)} on line {line} is no number"
+        if CODE.fullmatch(text):
+            return f"{show(text)} on line {line} begins with a zero"
+    return "" if any_known else "no value is known"
 
 
 @dataclass(frozen=True, eq=False)

@@ -128,7 +128,9 @@ class Tree:
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(known & (x < width) & (keys[place] == wanted), self.value_branch[place], -1)
 
-    def steps(self, x: Floats, stop_at_unseen: bool = False, root: Ints | None = None) -> Iterator[tuple[Ints, Ints]]:
+    def steps(
+        self, x: Floats, stop_at_unseen: bool = False, root: Ints | None = None, stop_at_missing: bool = True
+    ) -> Iterator[tuple[Ints, Ints]]:
         """Walk all rows of x from a root to a leaf.
 
         Parameters
@@ -139,6 +141,8 @@ class Tree:
             Whether a missing or unseen value ends the walk; otherwise it goes to the default branch.
         root : int64 (n,), optional
             The root of the tree that each row walks through, where several trees were grown together.
+        stop_at_missing : bool
+            With False ``stop_at_unseen`` goes for codes that were not seen, and NaN goes to the default branch.
 
         Yields
         ------
@@ -150,15 +154,19 @@ class Tree:
             yield rows, node
             inner = ~self.leaves[node]
             rows, node = rows[inner], node[inner]
-            branch = self.branches(x[rows, self.feature[node]], node)
+            values = x[rows, self.feature[node]]
+            branch = self.branches(values, node)
             if stop_at_unseen:
-                rows, node, branch = rows[branch >= 0], node[branch >= 0], branch[branch >= 0]
+                on = (branch >= 0) if stop_at_missing else (branch >= 0) | np.isnan(values)
+                rows, node, branch = rows[on], node[on], branch[on]
             node = self.first_child[node] + np.where(branch >= 0, branch, self.default[node])
 
-    def apply(self, x: Floats, stop_at_unseen: bool = False, root: Ints | None = None) -> Ints:
+    def apply(
+        self, x: Floats, stop_at_unseen: bool = False, root: Ints | None = None, stop_at_missing: bool = True
+    ) -> Ints:
         """The node where each row of x (n, p) ends: int64 (n,); the parameters are those of `steps`."""
         last = np.zeros(len(x), np.int64)
-        for rows, node in self.steps(x, stop_at_unseen, root):
+        for rows, node in self.steps(x, stop_at_unseen, root, stop_at_missing):
             last[rows] = node
         return last
 

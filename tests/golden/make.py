@@ -85,7 +85,7 @@ COMMANDS = {
 }
 HELPED = (
     "run", "report", "compare", "replay", "verify", "plan", "split", "adversary", "list", "check", "examples", "data",
-    "data list", "data check", "data fetch", "replay-tree",
+    "data list", "data check", "data describe", "data fetch", "replay-tree",
 )  # fmt: skip
 
 TEXTS = (".yaml", ".json", ".csv", ".md", ".tex", ".txt")

@@ -64,7 +64,7 @@ def masked(path: Path, work: Path) -> str:
         return masked_block(path.read_bytes())
     text = path.read_text(encoding="utf-8")
     if path.name == "manifest.json":
-        return masked_manifest(json.loads(text), path.parent)
+        return masked_manifest(json.loads(text), path.parent).replace(str(work), "WORK")
     if path.suffix == ".csv":
         return masked_csv(text)
     return masked_text(text, work)

@@ -159,6 +159,8 @@ class Timing(RandomTables[TimingExperiment, TimingResults]):
 
     def verdict(self, results: TimingResults) -> Verdict:
         """Times of another machine are not judged."""
+        if self.experiment.published is None:
+            return Verdict(False, True, "not compared: the config names no published numbers")
         return Verdict(False, True, "not judged: the published times are of another machine and another program")
 
     def plan(self, request: PlanRequest) -> str:

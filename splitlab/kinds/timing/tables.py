@@ -87,15 +87,17 @@ def _ratio_notes(results: TimingResults, rows: Rows, printed: bool) -> list[str]
     if printed and experiment.published == RATIO_TABLE:
         notes.append("paper: Table 3, a pure Python program on one core of an i7-6500U.")
     if "python" in engines:
+        like = ", the like of the paper's program. But it is" if printed else ". It is"
         notes.append(
-            "python: our plain Python version of each splitter, the like of the paper's program. But it is written "
-            "differently, each splitter more or less so, and one splitter's gain moves its whole column (the "
-            "baseline's: all columns): compare how a column grows with n and k, not its level."
+            f"python: our plain Python version of each splitter{like} written differently, each splitter more or less "
+            "so, and one splitter's gain moves its whole column (the baseline's: all columns): compare how a column "
+            "grows with n and k, not its level."
         )
     if "compiled" in engines:
+        others = ["the paper's numbers"] * printed + ["the python columns"] * ("python" in engines)
         notes.append(
-            "compiled: what the methods cost relative to each other in the kernels that this library uses. It is "
-            "not comparable with the paper's numbers, nor with the python columns."
+            "compiled: what the methods cost relative to each other in the kernels that this library uses."
+            + (f" It is not comparable with {', nor with '.join(others)}." if others else "")
         )
     return [*notes, *_warnings(results, rows)]
 

@@ -7,16 +7,16 @@ thrown away. So there is never half a file, nor a wrong one.
 
 from __future__ import annotations
 
-import hashlib
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from splitlab.kinds.trees.datasets import Dataset, cache, content, located, verify_checksum
+from splitlab.kinds.trees.datasets import Dataset, cache, located, verify_checksum
 
 CHUNK = 1 << 16
 STALLED = 30.0  # seconds without anything arriving
@@ -94,28 +94,13 @@ def _download(url: str, part: Path, name: str, say: TextIO | None, stalled: floa
         raise OSError(f"the connection ended after {arrived} of {whole} bytes")
 
 
-def list_text(known: dict[str, Dataset], folder: Path | None = None) -> str:
+def list_text(known: dict[str, Dataset], places: Sequence[Path]) -> str:
     """A text of the data sets of a catalogue: rows, origin, licence, and where the file is."""
     lines = []
     for dataset in known.values():
-        path = located(dataset, folder)
+        path = located(dataset, places)
         rows = f"{dataset.rows_used:,} rows" if dataset.rows_used else ""
         lines.append(f"{dataset.name:28}{dataset.title:44}{rows:16}{path or 'missing'}")
         if dataset.origin:
             lines.append(f"{'':28}{dataset.origin}{f'; licence: {dataset.licence}' if dataset.licence else ''}")
     return "\n".join(lines)
-
-
-def check_text(dataset: Dataset, folder: Path | None = None) -> tuple[bool, str]:
-    """Whether the file of a data set is there and right, and a line that says so."""
-    path = located(dataset, folder)
-    if path is None:
-        how = f"splitlab data fetch {dataset.name}" if dataset.url else "put it into one of the folders"
-        return False, f"{dataset.name}: missing; {how}"
-    try:
-        unpacked = content(path)
-        verify_checksum(dataset, unpacked, path)
-    except ValueError as error:
-        return False, f"{dataset.name}: {error}"
-    known = "as described" if dataset.sha256 else f"sha256 {hashlib.sha256(unpacked).hexdigest()}, not in the catalogue"
-    return True, f"{dataset.name}: {path}, {path.stat().st_size:,} bytes: {known}"

@@ -7,13 +7,17 @@ small data; so this kind does not compute block by block, but in parts of its ow
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from splitlab.engine.blocks import Block, BlockData, Column, Task
+from splitlab.engine.checksums import read_manifest
 from splitlab.engine.config import Experiment
-from splitlab.engine.folder import CONFIG, refuse_difference
+from splitlab.engine.folder import CONFIG, PUBLISHED, refuse_difference
 from splitlab.engine.kind import Kind
 from splitlab.engine.planning import PlanRequest
 from splitlab.engine.progress import shown
@@ -21,18 +25,22 @@ from splitlab.engine.session import Session
 from splitlab.engine.store import MemoryStore, Store
 from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.trees import page as trees_page
+from splitlab.kinds.trees import published
 from splitlab.kinds.trees.config import CATALOGUE, TreesExperiment
 from splitlab.kinds.trees.plan import plan_text
 from splitlab.kinds.trees.results import TREES, TreesResults, gathered, stored_times, times_in
-from splitlab.kinds.trees.tables import tables_of, text_of, write_tables
+from splitlab.kinds.trees.tables import tables_of, text_of, verdict_of, write_tables
 from splitlab.kinds.trees.times import time_trees
 from splitlab.kinds.trees.work import (
     NUMBERS,
+    Facts,
     Loaded,
+    beside,
     changed_data,
     columns_on,
     load_all,
     missing_parts,
+    places,
     run_parts,
     tree_store,
     work_of,
@@ -56,7 +64,13 @@ class Trees(Kind[TreesExperiment, TreesResults]):
 
     @cached_property
     def _columns(self) -> dict[Any, tuple[Column, ...]]:
-        return {one.cell: tuple(columns_on(self.experiment, one)) for one in self.sets}
+        return {one.cell: tuple(columns_on(self.experiment, one.facts)) for one in self.sets}
+
+    def run(self, session: Session) -> TreesResults:
+        """Say of each data set how many rows are used, and why not all, and run the experiment."""
+        for one in self.sets:
+            session.remark(one.facts.line)
+        return super().run(session)
 
     def blocks(self) -> Iterator[Block]:
         """The trials of each data set."""
@@ -85,7 +99,7 @@ class Trees(Kind[TreesExperiment, TreesResults]):
     def check(self) -> None:
         """ValueError when a data set is not to be had, or a splitter does not serve it."""
         for one in self.sets:
-            columns_on(self.experiment, one)
+            columns_on(self.experiment, one.facts)
 
     def store(self, place: Path | None, warn: Any, *, imported: bool = True) -> Any:
         """The stored trials."""
@@ -108,44 +122,63 @@ class Trees(Kind[TreesExperiment, TreesResults]):
             session.remark(f"{line}; they are computed again")
 
     def kept(self, place: Path) -> tuple[Experiment, dict[str, str]]:
-        """The catalogue is kept with the results: the folder then stands by itself, but for the data."""
-        described = Path(self.experiment.catalogue).read_text(encoding="utf-8")
-        write_atomically(place / CATALOGUE, described)
-        return self.experiment.changed(catalogue=CATALOGUE), {CATALOGUE: described}
+        """The catalogue is kept with the results, and the authors' trials if they are to be compared."""
+        files = {CATALOGUE: Path(self.experiment.catalogue).read_text(encoding="utf-8")}
+        if self.experiment.published and (authors := published.trials(places(self.experiment))) is not None:
+            files[PUBLISHED] = as_csv(authors)
+        for name, text in files.items():
+            write_atomically(place / name, text)
+        return self.experiment.changed(catalogue=CATALOGUE), files
 
     def results(self, store: Any, session: Session, *, stored_only: bool = False) -> TreesResults:
         """The trees of all trials."""
-        results = gathered(self.experiment, self.sets, store)
+        results = self._gathered([one.facts for one in self.sets], store, session.out)
         if session.out is None and self.experiment.timed_trees:
             results.tree_times = time_trees(self.experiment, self.sets)
         return results
 
     def load(self, place: Path, session: Session) -> TreesResults:
-        """The trees whose results are stored. The data sets must be there, too."""
+        """The trees whose results are stored. What is to be known of the data sets is in the manifest."""
+        kept = read_manifest(place).get("datasets", {})
         try:
-            for line in changed_data(place, self.sets):
-                session.remark(line)
-            results = gathered(self.experiment, self.sets, self.store(place, session.remark))
+            for name in self.experiment.datasets:
+                if name not in kept:
+                    raise ValueError(f"the manifest says nothing of data set {name}: no run has come to its end")
+            facts = [Facts.of_json(kept[name]) for name in self.experiment.datasets]
+            results = self._gathered(facts, self.store(place, session.remark), place)
         except ValueError as error:
-            how = f"`splitlab run {place}/{CONFIG} --out {place}` computes them"
+            how = f"`splitlab run {place}/{CONFIG} --out {place}` computes what is missing"
             raise ConfigError(f"{place}: {error}; {how}") from None
         results.tree_times = stored_times(place) if self.experiment.timed_trees else None
         return results
 
+    def _gathered(self, facts: list[Facts], store: Any, place: Path | None) -> TreesResults:
+        """The trees of all trials, with those of the authors if they are to be compared."""
+        results = gathered(self.experiment, facts, store)
+        if self.experiment.published:
+            kept = place / PUBLISHED if place else None
+            if kept and kept.is_file():
+                results.authors = pd.read_csv(kept)
+            else:
+                results.authors = published.trials(places(self.experiment))
+        return results
+
     def manifest(self, results: TreesResults) -> dict[str, Any]:
-        """The protocol, the seeds, and the sizes of the data sets."""
-        sizes = {
-            one.cell.name: {"rows": one.cell.n, "classes": one.cell.k, "file": one.cell.label} for one in self.sets
+        """The protocol, the seeds, and what is to be known of the data sets."""
+        near = {folder.resolve() for folder in beside(self.experiment)}
+        sets = {
+            one.cell.name: {**asdict(one), "path": one.path if Path(one.path).parent in near else ""}
+            for one in results.sets
         }
-        return {**super().manifest(results), "seeds": list(self.experiment.seeds), "datasets": sizes}
+        return {**super().manifest(results), "seeds": list(self.experiment.seeds), "datasets": sets}
 
     def files(self, results: TreesResults, place: Path) -> dict[str, str]:
         """One row per tree."""
-        return {TREES: as_csv(results.trees)}
+        return {TREES: results.trees_csv}
 
     def finish(self, results: TreesResults, place: Path, session: Session, store: Any, computed: int) -> None:
         """Write the trees, and take times if that is asked for."""
-        write_atomically(place / TREES, as_csv(results.trees))
+        write_atomically(place / TREES, results.trees_csv)
         if self.experiment.timed_trees:
             results.tree_times = times_in(self.experiment, self.sets, place, computed > 0, session)
 
@@ -162,8 +195,8 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         return text_of(results)
 
     def verdict(self, results: TreesResults) -> Verdict:
-        """Trees are compared in their tables."""
-        return Verdict(False, True, "not compared: the config names no published numbers")
+        """Whether mean accuracies are the authors', where trees are grown as they grew them."""
+        return verdict_of(results)
 
     def section(
         self, results: TreesResults, manifest: Mapping[str, Any], plots: Sequence[Plot], *notes: str, title: str
@@ -177,10 +210,15 @@ class Trees(Kind[TreesExperiment, TreesResults]):
 
     def verifiable(self, place: Path, warn: Any) -> Any:
         """The stored trials; data sets that have changed since are said."""
-        store = self.store(place, warn)
-        for line in changed_data(place, self.sets):
+        try:
+            changed = list(changed_data(place, self.sets))
+        except ValueError as error:
+            raise ConfigError(
+                f"{place}: to verify trees, they are grown again, which takes the data: {error}"
+            ) from None
+        for line in changed:
             warn(line)
-        return store
+        return self.store(place, warn)
 
     def block_label(self, block: Block) -> str:
         """Data set and trial."""

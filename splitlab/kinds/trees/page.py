@@ -16,7 +16,8 @@ from splitlab.trees.statistics import cd_diagram
 def section(results: TreesResults, manifest: Mapping[str, Any], *notes: str, title: str) -> page.Section:
     """Verdict, tables, critical difference diagrams, config and provenance."""
     good = within(results) if replays(results) else None
-    verdicts = [page.Verdict("; ".join(line.strip() for line in verdict_lines(results)), good)]
+    lines = verdict_lines(results)
+    verdicts = [page.Verdict("; ".join(line.strip() for line in lines), good)] if lines else []
     blocks: list[page.Block] = [*notes, *verdicts, *tables_of(results), *diagrams(results)]
     blocks.append(page.Source("Config", results.experiment.to_yaml()))
     return page.Section(title, (*blocks, *([page.facts_of_manifest(manifest)] if manifest else [])))

@@ -68,7 +68,7 @@ def plan_trees(experiment: TreesExperiment, folder: Path, say: TextIO | None = N
     left: Counter[tuple[DataCell, Column]] = Counter()
     for part in missing_parts(experiment, sets, store):
         left[part.loaded.cell, part.column] += len(part.trials)
-    samples = [_sample(experiment, one, column) for one in sets for column in columns_on(experiment, one)]
+    samples = [_sample(experiment, one, column) for one in sets for column in columns_on(experiment, one.facts)]
     samples = [part for part in samples if (part.loaded.cell, part.column) in left]
     seconds = {}
     with shown(say if samples else None, work_of(samples)) as progress:
@@ -77,7 +77,7 @@ def plan_trees(experiment: TreesExperiment, folder: Path, say: TextIO | None = N
             progress(part.work)
     plans = []
     for one in sets:
-        columns = [(one.cell, column) for column in columns_on(experiment, one)]
+        columns = [(one.cell, column) for column in columns_on(experiment, one.facts)]
         number = sum(left[c] for c in columns)
         took = sum(left[c] * seconds[c] for c in columns if c in left)
         plans.append(SetPlan(one.cell.name, experiment.trials, len(columns), number, took, _bytes(experiment, columns)))

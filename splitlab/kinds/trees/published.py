@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import lzma
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 
 import pandas as pd
 
-from splitlab.kinds.trees.datasets import catalogue, folders
+from splitlab.kinds.trees.datasets import folders
 from splitlab.kinds.trees.results import TreesResults
 from splitlab.published.program.protocol import METHODS
 
@@ -29,9 +30,9 @@ def means() -> pd.DataFrame:
     return _named(frame).rename(columns={"mean_accuracy_percent": "accuracy", "mean_nodes": "nodes"})
 
 
-def trials(folder: Path | None = None) -> pd.DataFrame | None:
+def trials(places: Iterable[Path] | None = None) -> pd.DataFrame | None:
     """Every trial of the authors, where their file lies with the data: impurity, title, splitter, trial, ..."""
-    for place in folders(folder):
+    for place in folders() if places is None else places:
         if (path := place / TRIALS).is_file():
             with lzma.open(path, "rt", encoding="utf-8") as file:
                 frame = pd.read_csv(file)
@@ -45,8 +46,7 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
 
 def titles(results: TreesResults) -> dict[str, str]:
     """What the data sets of an experiment are called."""
-    known = catalogue(Path(results.experiment.catalogue))
-    return {name: known[name].title for name in results.experiment.datasets}
+    return {one.cell.name: one.title for one in results.sets}
 
 
 def beside_authors(results: TreesResults, authors: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.summary import Summary
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.times import TIMES, fits, time_trees
-from splitlab.kinds.trees.work import NUMBERS, Loaded, stored_numbers
+from splitlab.kinds.trees.work import NUMBERS, Facts, Loaded, stored_numbers
 
 TREES = "trees.csv"
 
@@ -33,15 +35,26 @@ class TreesResults(Results):
         in all, nodes and depth of the tree, test examples that met an unseen value.
     tree_times : pandas.DataFrame or None
         One row per data set, impurity and splitter: mean seconds of processor time per tree, where they were taken.
+    sets : tuple of Facts
+        What is known of the data sets.
+    authors : pandas.DataFrame or None
+        The authors' single trials, where they are to be compared and are at hand.
     """
 
     experiment: TreesExperiment
     trees: pd.DataFrame
 
-    def __init__(self, experiment: TreesExperiment, trees: pd.DataFrame) -> None:
+    def __init__(self, experiment: TreesExperiment, trees: pd.DataFrame, sets: tuple[Facts, ...]) -> None:
         super().__init__(experiment, MemoryStore(), Summary())
         self.trees = trees
+        self.sets = sets
+        self.authors: pd.DataFrame | None = None
         self.tree_times: pd.DataFrame | None = None
+
+    @cached_property
+    def trees_csv(self) -> str:
+        """`trees` as the text of a csv file."""
+        return as_csv(self.trees)
 
     def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:
         """Trees keep no impurities: ValueError."""
@@ -60,7 +73,7 @@ def times_in(
 ) -> pd.DataFrame:
     """The times in the folder, or new ones if there are none or others, or trees were grown."""
     kept = stored_times(folder)
-    if kept is not None and not again and fits(kept, experiment, sets):
+    if kept is not None and not again and fits(kept, experiment, [one.facts for one in sets]):
         return kept
     session.remark("taking the time of single trees")
     times = time_trees(experiment, sets)
@@ -74,11 +87,11 @@ def stored_times(folder: Path) -> pd.DataFrame | None:
     return pd.read_csv(path) if path.is_file() else None
 
 
-def gathered(experiment: TreesExperiment, sets: list[Loaded], store: Store) -> TreesResults:
+def gathered(experiment: TreesExperiment, sets: Sequence[Facts], store: Store) -> TreesResults:
     """The results of all trials, which the store has to hold."""
     rows: list[dict[str, Any]] = []
     for name, (impurity, splitter), trial, numbers in stored_numbers(experiment, sets, store):
         for fold, values in enumerate(numbers.astype(int).tolist(), 1):
             keys = {"dataset": name, "impurity": impurity, "splitter": splitter, "trial": trial + 1, "fold": fold}
             rows.append(keys | dict(zip(NUMBERS, values, strict=True)))
-    return TreesResults(experiment, pd.DataFrame(rows))
+    return TreesResults(experiment, pd.DataFrame(rows), tuple(sets))

@@ -11,9 +11,10 @@ import pandas as pd
 from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.trees import published as published
 from splitlab.kinds.trees.comparisons import Counts, better_worse, comparisons, counted, groups, ranks, survival
+from splitlab.kinds.trees.config import TABLE_4
 from splitlab.kinds.trees.results import TreesResults
 from splitlab.published.program.protocol import SEEDS
-from splitlab.report.layout import NONE, Entry, Table
+from splitlab.report.layout import NONE, Entry, Table, Verdict
 from splitlab.splitters import get
 from splitlab.trees.statistics import Comparison, cd_diagram
 
@@ -31,8 +32,13 @@ def text_of(results: TreesResults) -> str:
 def write_tables(results: TreesResults, folder: Path) -> None:
     """The text, csv files of the means and of all tests, and critical difference diagrams where there is enough."""
     write_atomically(folder / "trees.txt", text_of(results) + "\n")
-    write_atomically(folder / "verdict.txt", "\n".join(verdict_lines(results)) + "\n")
-    frames = {"means": means(results), "tests": comparisons(results), "survival": surviving(results)}
+    write_atomically(folder / "verdict.txt", "\n".join(verdict_lines(results) or [verdict_of(results).text]) + "\n")
+    frames = {
+        "datasets": datasets(results),
+        "means": means(results),
+        "tests": comparisons(results),
+        "survival": surviving(results),
+    }
     for name, frame in frames.items():
         if len(frame):
             write_atomically(folder / f"{name}.csv", as_csv(frame))
@@ -52,6 +58,7 @@ def tables_of(results: TreesResults) -> list[Table]:
         found.append(comparisons_table(results))
     if len(frame := surviving(results)):
         found.append(survival_table(frame))
+    found.append(datasets_table(results))
     return found + ([times_table(results.tree_times)] if results.tree_times is not None else [])
 
 
@@ -59,7 +66,8 @@ def replays(results: TreesResults) -> bool:
     """Whether the published program is followed, trial by trial, so that the authors' numbers are comparable."""
     experiment = results.experiment
     seeds = experiment.seeds[: experiment.trials]
-    return experiment.protocol() == PROTOCOL and seeds == SEEDS[: experiment.trials]
+    as_they_did = experiment.published == TABLE_4 and experiment.protocol() == PROTOCOL
+    return as_they_did and seeds == SEEDS[: experiment.trials]
 
 
 def means(results: TreesResults) -> pd.DataFrame:
@@ -73,7 +81,7 @@ def means(results: TreesResults) -> pd.DataFrame:
     frame.insert(3, "trials", results.experiment.trials)
     if not replays(results):
         return frame
-    single = published.trials()
+    single = results.authors
     if single is not None:
         both = published.beside_authors(results, single).groupby(keys)
         authors = both.agg(
@@ -122,7 +130,7 @@ def within(results: TreesResults) -> bool | None:
 
 def counts_table(results: TreesResults) -> Table:
     """Table 4 as printed, as recomputed from the authors' trials, and ours."""
-    authors = published.trials()
+    authors = results.authors
     note = f"published: as printed, eleven data sets; ours: {len(results.experiment.datasets)} data sets"
     stored = "the authors' trials, as stored with this package" if authors is None else "the authors' trials"
     columns = {
@@ -164,9 +172,25 @@ def verdict_lines(results: TreesResults) -> list[str]:
     return lines
 
 
+def verdict_of(results: TreesResults) -> Verdict:
+    """Whether mean accuracies are the authors', where the published program is followed and they have some."""
+    if results.experiment.published is None:
+        return Verdict(False, True, "not compared: the config names no published numbers")
+    text = "\n".join(verdict_lines(results)) or "not compared"
+    if not replays(results) or within(results) is None:
+        return Verdict(False, True, text)
+    differing = tuple(
+        f"{row['dataset']} {row['impurity']} {row['splitter']}: ours {row['accuracy']:.2f}, published "
+        f"{row['authors_accuracy']:.2f}"
+        for row in means(results).to_dict(orient="records")
+        if abs(row["accuracy"] - row["authors_accuracy"]) > MARGIN
+    )
+    return Verdict(True, not differing, text, differing)
+
+
 def authors_lines(results: TreesResults) -> list[str]:
     """A line per data set with the number of equal trials, and where some differ, how many of each splitter do."""
-    authors = published.trials()
+    authors = results.authors
     if authors is None:
         return [f"The authors' single trials ({published.TRIALS}) are not with the data: no trial can be compared."]
     lines = []
@@ -198,8 +222,9 @@ def comparisons_table(results: TreesResults) -> Table:
         entries = [row["impurity"], get(row["first"]).title, get(row["second"]).title]
         entries += [f"{row[f'{test}_better']} / {row[f'{test}_worse']}" for test in ("plain", "corrected", "holm")]
         rows.append([Entry(text) for text in (*entries, f"{row['mean_difference']:.2f}")])
+    rule = ", the paper's rule" if results.experiment.published else ""
     notes = [
-        "plain: one-sided paired t-test over the trials, 0.05, the paper's rule, which takes trials on the same "
+        f"plain: one-sided paired t-test over the trials, 0.05{rule}, which takes trials on the same "
         "examples for independent; corrected: over the folds, with Nadeau and Bengio's variance; Holm: that, adjusted "
         "for all pairs and data sets of an impurity."
     ]
@@ -208,8 +233,10 @@ def comparisons_table(results: TreesResults) -> Table:
 
 
 def surviving(results: TreesResults) -> pd.DataFrame:
-    """See `survival`; empty where the published program is followed, which did not run the splitters as defined."""
-    if results.experiment.arithmetic == "published" or len(results.experiment.splitters) < 2:
+    """See `survival`; empty unless the published numbers are asked for, and where the published program is followed,
+    which did not run the splitters as defined."""
+    experiment = results.experiment
+    if experiment.published != TABLE_4 or experiment.arithmetic == "published" or len(results.experiment.splitters) < 2:
         return pd.DataFrame()
     return survival(comparisons(results))
 
@@ -250,6 +277,44 @@ def ranks_line(impurity: str, ranked: Comparison) -> str:
         f"{impurity}: average ranks {listed}; Friedman's chi-square {ranked.chi_square:.2f} (p = "
         f"{ranked.chi_square_p:.3f}); critical difference {ranked.critical_difference:.2f}"
     )
+
+
+def datasets(results: TreesResults) -> pd.DataFrame:
+    """A row per data set: rows, those used, with missing values and without a class, classes, columns of each type."""
+    rows = [
+        {
+            "dataset": one.cell.name,
+            "title": one.title,
+            "rows": one.rows,
+            "used": one.rows_used,
+            "incomplete": one.incomplete,
+            "without_class": one.without_class,
+            "classes": one.cell.k,
+            "numeric": one.number("numeric"),
+            "nominal": one.number("nominal"),
+        }
+        for one in results.sets
+    ]
+    return pd.DataFrame(rows)
+
+
+def datasets_table(results: TreesResults) -> Table:
+    """What trees were grown on."""
+    heads = ["data set", "title", "rows", "used", "with missing values", "without class", "classes"]
+    rows = [
+        [Entry(text if isinstance(text, str) else f"{text:,}") for text in row]
+        for row in datasets(results).itertuples(index=False, name=None)
+    ]
+    kept = "kept" if results.experiment.keeps_missing else "left out"
+    notes = [f"Rows with missing values are {kept}, those without a class are left out."]
+    inferred = [
+        f"{one.cell.name}: {', '.join(f'{c.name} {c.type}' for c in one.columns if c.inferred)}"
+        for one in results.sets
+        if any(column.inferred for column in one.columns)
+    ]
+    if inferred:
+        notes.append(f"Types that the catalogue does not say, from the data: {'; '.join(inferred)}.")
+    return Table("Data sets", [*heads, "numeric", "nominal"], rows, 2, notes)
 
 
 def times_table(times: pd.DataFrame) -> Table:

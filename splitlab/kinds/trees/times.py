@@ -15,7 +15,7 @@ import pandas as pd
 
 from splitlab._jit import Ints
 from splitlab.kinds.trees.config import TreesExperiment
-from splitlab.kinds.trees.work import Loaded, columns_on, growth_of
+from splitlab.kinds.trees.work import Facts, Loaded, columns_on, growth_of
 from splitlab.published.program.folds import folds
 from splitlab.trees.growing import Examples, Growth, grow
 
@@ -28,7 +28,7 @@ def time_trees(experiment: TreesExperiment, sets: Iterable[Loaded]) -> pd.DataFr
     rows: list[tuple[object, ...]] = []
     for one in sets:
         parts = list(itertools.islice(_training(experiment, one), experiment.timed_trees))
-        for impurity, splitter in columns_on(experiment, one):
+        for impurity, splitter in columns_on(experiment, one.facts):
             growth = growth_of(experiment, (impurity, splitter))
             _seconds(one, parts[0], growth)
             seconds = [_seconds(one, part, growth) for part in parts]
@@ -37,7 +37,7 @@ def time_trees(experiment: TreesExperiment, sets: Iterable[Loaded]) -> pd.DataFr
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def fits(times: pd.DataFrame, experiment: TreesExperiment, sets: Iterable[Loaded]) -> bool:
+def fits(times: pd.DataFrame, experiment: TreesExperiment, sets: Iterable[Facts]) -> bool:
     """Whether times taken earlier are those that are asked for."""
     wanted = [
         (one.cell.name, *column, experiment.timed_trees) for one in sets for column in columns_on(experiment, one)

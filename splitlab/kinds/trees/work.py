@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,11 @@ import numpy as np
 
 from splitlab._jit import Floats, Ints
 from splitlab.engine.blocks import Block, BlockData, Column, Work
+from splitlab.engine.checksums import read_manifest
 from splitlab.engine.runner import Progress
 from splitlab.engine.store import BLOCKS, FolderStore, Store
 from splitlab.kinds.trees.config import TreesExperiment
-from splitlab.kinds.trees.datasets import Data, catalogue, chosen_sets, content, found, load
+from splitlab.kinds.trees.datasets import Data, Dataset, catalogue, chosen_sets, content, folders, found, load
 from splitlab.published.program import arithmetic
 from splitlab.published.program.folds import folds
 from splitlab.sources import source_hash
@@ -54,16 +55,105 @@ class DataCell:
         return self.n, self.k, self.max_count
 
 
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """A data set that has been read."""
+@dataclass(frozen=True)
+class Attribute:
+    """A column of a data set.
+
+    Attributes
+    ----------
+    name, type : str
+        The type is 'numeric' or 'nominal'.
+    values : int
+        How many different values a nominal one has.
+    missing : int
+        In how many rows with a class its value is missing.
+    inferred : str
+        Empty where the catalogue says the type; else why it is that.
+    """
+
+    name: str
+    type: str
+    values: int
+    missing: int
+    inferred: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is to be known of a data set when its results are read: the manifest keeps it.
+
+    Attributes
+    ----------
+    cell : DataCell
+    title, path, sha256 : str
+        What it is called, the file that was read, and the checksum of the csv in it. The manifest has the file only
+        where it lay beside the catalogue.
+    rows, rows_used : int
+        Of the file, and those that trees are grown and tested on.
+    incomplete, without_class : int
+        Rows with missing values, which are left out or kept, and rows without a class, which are left out.
+    classes : tuple of str
+    columns : tuple of Attribute
+    """
 
     cell: DataCell
-    data: Data
+    title: str
+    path: str
+    sha256: str
+    rows: int
+    rows_used: int
+    incomplete: int
+    without_class: int
+    classes: tuple[str, ...]
+    columns: tuple[Attribute, ...]
+
+    @classmethod
+    def of_json(cls, kept: Mapping[str, Any]) -> Facts:
+        """What `dataclasses.asdict` made, after it has been JSON."""
+        columns = tuple(Attribute(**column) for column in kept["columns"])
+        cell, classes = DataCell(**kept["cell"]), tuple(kept["classes"])
+        return cls(**{**kept, "cell": cell, "classes": classes, "columns": columns})
 
     def block(self, trial: int, n_folds: int) -> Block:
         """Where a trial is kept."""
         return Block(self.cell, trial, n_folds * len(NUMBERS))
+
+    def number(self, type: str) -> int:
+        """How many columns are numeric, or nominal."""
+        return sum(column.type == type for column in self.columns)
+
+    @property
+    def line(self) -> str:
+        """How many rows are used and why not the others, how many classes and columns there are: in one line."""
+        used = f"{self.rows:,} rows, {self.rows_used:,} of them used"
+        parts = []
+        if self.incomplete:
+            kept = self.rows_used == self.rows - self.without_class
+            what = "kept" if kept else "left out, missing_values: keep keeps them"
+            parts.append(f"{self.incomplete:,} with missing values ({what})")
+        if self.without_class:
+            parts.append(f"{self.without_class:,} without a class (left out)")
+        inferred = sum(column.inferred != "" for column in self.columns)
+        types = f"{self.number('numeric')} numeric and {self.number('nominal')} nominal columns"
+        types += f" ({'types' if inferred == len(self.columns) else f'{inferred} types'} inferred)" if inferred else ""
+        return f"{self.cell.name}: {'; '.join([used, *parts])}; {self.cell.k} classes; {types}"
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A data set that has been read."""
+
+    facts: Facts
+    data: Data
+
+    @property
+    def cell(self) -> DataCell:
+        """Its size, and a name that changes with its content."""
+        return self.facts.cell
+
+    def block(self, trial: int, n_folds: int) -> Block:
+        """Where a trial is kept."""
+        return self.facts.block(trial, n_folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +171,60 @@ def load_all(experiment: TreesExperiment) -> list[Loaded]:
     return [loaded(experiment, name) for name in experiment.datasets]
 
 
+def beside(experiment: TreesExperiment) -> list[Path]:
+    """The folder of the catalogue; and, where that is one of results, those beside whose catalogue the data were."""
+    folder = Path(experiment.catalogue).parent
+    earlier = (kept["path"] for kept in read_manifest(folder).get("datasets", {}).values())
+    return [folder, *(Path(path).parent for path in earlier if path)]
+
+
+def places(experiment: TreesExperiment, chosen: Path | None = None) -> list[Path]:
+    """Where the data of an experiment are looked for; ``chosen`` first."""
+    return folders(chosen, beside(experiment))
+
+
 def loaded(experiment: TreesExperiment, name: str) -> Loaded:
     """Read one data set."""
     dataset = chosen_sets(catalogue(Path(experiment.catalogue)), [name])[0]
-    data = load(dataset)
-    digest = hashlib.sha256(content(found(dataset)) + repr(sorted(dataset.columns.items())).encode()).hexdigest()[:8]
+    return read_set(dataset, places(experiment), experiment.folds, experiment.keeps_missing)
+
+
+def read_set(dataset: Dataset, where: Sequence[Path], n_folds: int, keep: bool = False) -> Loaded:
+    """Read a data set from the first of some folders that has it; ValueError where it cannot be cross-validated."""
+    data = load(dataset, where, keep)
+    one = Loaded(facts_of(dataset, data, found(dataset, where)), data)
+    counts = np.bincount(data.y)
+    if (counts > 0).sum() < 2:
+        only = data.classes[int(counts.argmax())]
+        raise ValueError(f"{one.facts.path}: column {dataset.target!r}, the target, has one class only, {only!r}")
+    if counts.max() < n_folds:
+        raise ValueError(f"{dataset.name}: has no class of {n_folds} rows or more, and folds: {n_folds}")
+    return one
+
+
+def facts_of(dataset: Dataset, data: Data, path: Path) -> Facts:
+    """What is kept of a data set that was read from a file."""
+    columns = [
+        Attribute(name, "nominal" if nominal else "numeric", len(values), missing, _inferred(data.reasons.get(name)))
+        for name, nominal, values, missing in zip(data.names, data.nominal, data.values, data.missing, strict=True)
+    ]
     n, p = data.x.shape
-    if np.bincount(data.y).max() < experiment.folds:
-        raise ValueError(f"{name}: has no class of {experiment.folds} rows or more, and folds: {experiment.folds}")
-    return Loaded(DataCell(name, n, data.k, p, f"{name}-{digest}"), data)
+    return Facts(
+        cell=DataCell(dataset.name, n, data.k, p, f"{dataset.name}-{data.digest()}"),
+        title=dataset.title,
+        path=str(path.resolve()),
+        sha256=hashlib.sha256(content(path)).hexdigest(),
+        rows=data.rows,
+        rows_used=n,
+        incomplete=data.incomplete,
+        without_class=data.without_class,
+        classes=tuple(data.classes),
+        columns=tuple(columns),
+    )
+
+
+def _inferred(reason: str | None) -> str:
+    return "" if reason is None else reason or "all known values are plain numbers"
 
 
 def changed_data(folder: Path, sets: Iterable[Loaded]) -> Iterator[str]:
@@ -142,7 +277,7 @@ def missing_parts(experiment: TreesExperiment, sets: Iterable[Loaded], store: St
     parts = []
     for one in sets:
         together = max(1, EXAMPLES // (len(one.data.y) * (experiment.folds - 1)))
-        columns = tuple(columns_on(experiment, one))
+        columns = tuple(columns_on(experiment, one.facts))
         blocks = (one.block(trial, experiment.folds) for trial in range(experiment.trials))
         lacking = [store.load(block).missing(block, columns) for block in blocks]
         for column in columns:
@@ -167,23 +302,23 @@ def trial_seconds(data: Data, splitter: str, experiment: TreesExperiment) -> flo
     return grown + experiment.folds * 5e-9 * sum(get(splitter).nanoseconds(max(n, 2), data.k) for n in n_values)
 
 
-def unserved(experiment: TreesExperiment, one: Loaded, splitter: str) -> str:
+def unserved(experiment: TreesExperiment, one: Facts, splitter: str) -> str:
     """Why a splitter is not run on a data set, naming the column whose table it does not serve; empty if it is."""
     if experiment.arithmetic == "published":
         return ""
-    entry = get(splitter)
-    for name, values, nominal in zip(one.data.names, one.data.values, one.data.nominal, strict=True):
-        n, k = len(values), one.data.k
-        if nominal and n > 1:
+    entry, k = get(splitter), one.cell.k
+    for column in one.columns:
+        n = column.values
+        if n > 1:
             reason, seconds = refusal(entry, n, k), entry.nanoseconds(n, k) / 1e9
             if seconds > experiment.table_milliseconds / 1e3:
                 reason = reason or f"it would take about {duration(seconds)} for one table with n = {n}, k = {k}"
             if reason:
-                return f"{one.cell.name}, column {name!r}: {reason}"
+                return f"{one.cell.name}, column {column.name!r}: {reason}"
     return ""
 
 
-def columns_on(experiment: TreesExperiment, one: Loaded) -> list[Column]:
+def columns_on(experiment: TreesExperiment, one: Facts) -> list[Column]:
     """The pairs of impurity and splitter that are run on a data set; ValueError if one cannot be, unless left out."""
     served = []
     for splitter in experiment.splitters:
@@ -203,7 +338,7 @@ def compute(part: Part, experiment: TreesExperiment) -> tuple[Part, Floats]:
     examples = Examples(np.asfortranarray(data.x[rows]), data.nominal, data.y[rows], data.k, tree)
     grown = grow(examples, growth_of(experiment, part.column)).pruned()
     rows, tree = _side_by_side([test for _, test in splits])
-    ends = grown.apply(data.x[rows], True, tree)
+    ends = grown.apply(data.x[rows], True, tree, stop_at_missing=False)
     counted = [
         np.bincount(tree, grown.majority[ends] == data.y[rows], minlength=len(splits)),
         np.bincount(tree, minlength=len(splits)),
@@ -231,7 +366,7 @@ def run_parts(parts: list[Part], experiment: TreesExperiment, store: Store, jobs
 
 
 def stored_numbers(
-    experiment: TreesExperiment, sets: Iterable[Loaded], store: Store
+    experiment: TreesExperiment, sets: Iterable[Facts], store: Store
 ) -> Iterator[tuple[str, Column, int, Floats]]:
     """Data set, impurity and splitter, trial, and its numbers (folds, NUMBERS); ValueError if some are missing."""
     for one in sets:
