@@ -25,6 +25,7 @@ from splitlab.plugins import is_plugin, load, search
 from splitlab.report import page
 from splitlab.report.figures import save
 from splitlab.shipped import located
+from splitlab.splitters.compiling import compilation_shown
 from splitlab.text import ConfigError
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def opened(folder: Path, plugins: Plugins | None = None) -> Kind[Any, Any]:
     return kind_of(stored_experiment(folder, plugins))
 
 
+@compilation_shown()
 def run(
     config: str | os.PathLike[str] | Mapping[str, Any] | Experiment,
     runs: int | None = None,
@@ -150,6 +152,34 @@ def run(
         raise ConfigError(f"scheduler: kind {config.kind} runs on this machine only")
     check_jobs(jobs)
     results: Results = kind.run(session)
+    return results
+
+
+def load(folder: str | os.PathLike[str]) -> Results:
+    """The numbers of a results folder, of any kind of experiment, without computing any.
+
+    Parameters
+    ----------
+    folder : path
+        What ``splitlab run`` or ``splitlab.run(..., out=folder)`` wrote.
+
+    Returns
+    -------
+    Results
+        As `run` returned them.
+
+    Raises
+    ------
+    ValueError
+        There is no such folder, it holds no results, lacks some of them or is damaged.
+
+    Examples
+    --------
+    >>> load("nowhere")
+    Traceback (most recent call last):
+    splitlab.text.ConfigError: nowhere: there is no such folder; name one that `splitlab run` wrote
+    """
+    results: Results = load_results(folder)
     return results
 
 

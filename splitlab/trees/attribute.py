@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from splitlab._jit import Ints
 from splitlab.splitters import Splitter
+from splitlab.splitters.compiling import compilation_shown
 from splitlab.tables.contingency import as_counts, reduce_table
 from splitlab.trees import proposals
 from splitlab.trees.columns import Column, Encoding, in_pandas
@@ -122,10 +123,8 @@ def best_split(
     data = _Data.read(values, y, nominal)
     if reason := data.obstacle():
         return NoSplit(reason)
-    if data.categories is None:
-        found = proposals.numeric(data.values, data.totals[None], entry, min_samples_leaf, between=short_midpoint)
-    else:
-        found = _grouped(data, entry, grouping, min_samples_leaf)
+    with compilation_shown():
+        found = data.proposals(entry, grouping, min_samples_leaf)
     if found.keys[0, 0] == -inf:
         split = "every threshold" if data.categories is None else "the grouping of the splitter"
         return NoSplit(f"{split} leaves a branch with fewer than {min_samples_leaf} examples")
@@ -175,7 +174,8 @@ def thresholds(
         return []
     places = boundaries(known, np.array([entry.hyperplanes and not all_values]))
     left = known.counts.cumsum(0)
-    found = entry.formula(np.stack([left[places], left[-1] - left[places]], 1))
+    with compilation_shown():
+        found = entry.formula(np.stack([left[places], left[-1] - left[places]], 1))
     cuts = short_midpoint(known.value[places], known.value[places + 1])
     return [Threshold(float(t), float(v)) for t, v in zip(cuts, found, strict=True)]
 
@@ -218,7 +218,8 @@ def best_table_split(
     n, k = reduced.counts.shape
     if n > 1 and k > 1:
         grouping.refuse_hopeless([n], k)
-        branch[reduced.rows] = grouping(reduced.counts[None])[0]
+        with compilation_shown():
+            branch[reduced.rows] = grouping(reduced.counts[None])[0]
     return branch
 
 

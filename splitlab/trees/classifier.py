@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from splitlab._jit import Floats, Ints
 from splitlab.splitters import Splitter
+from splitlab.splitters.compiling import compilation_shown
 from splitlab.trees import formulas, parameters, pruning
 from splitlab.trees.columns import Column, Encoding, in_pandas, read_columns
 from splitlab.trees.criteria import Criterion, get
@@ -206,9 +207,10 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
             A parameter or the data is wrong, or the splitter would take hopelessly long.
         """
         tree, impurity, unit = self._grown(X, y, sample_weight)
-        if self.ccp_alpha > 0:
-            tree = pruning.pruned(tree, _costs(tree, impurity), self.ccp_alpha)
-        self.feature_importances_ = self._importances(tree, impurity)
+        with compilation_shown():
+            if self.ccp_alpha > 0:
+                tree = pruning.pruned(tree, _costs(tree, impurity), self.ccp_alpha)
+            self.feature_importances_ = self._importances(tree, impurity)
         self.tree_ = tree if unit == 1 else replace(tree, counts=tree.counts * unit)
         return self
 
@@ -225,7 +227,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         examples = self._examples(columns, labels, sample_weight)
         growth = self._growth(examples)
         self._refuse_hopeless(growth.grouping, examples.total)
-        tree = grow(examples, growth)
+        with compilation_shown():
+            tree = grow(examples, growth)
         return tree.pruned() if self.prune else tree, growth.criterion.impurity, examples.unit
 
     def _examples(self, columns: list[Column], labels: Ints, sample_weight: ArrayLike | None) -> Examples:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -46,7 +45,7 @@ from splitlab.kinds.random_tables.work import (
 from splitlab.published import Published, load, located, table_names
 from splitlab.sources import source_hash
 from splitlab.splitters import fingerprint, get, known
-from splitlab.splitters.precompile import compile_all, uncompiled
+from splitlab.splitters.precompile import compile_all
 from splitlab.text import ConfigError
 
 SAMPLER = "splitlab.tables.sampling"
@@ -162,12 +161,7 @@ class RandomTables(Kind[T, R]):
 
     def prepare(self, session: Session) -> None:
         """Have the kernels compiled, so that workers find them."""
-        began, fresh = time.monotonic(), uncompiled(all_splitters(self.experiment))
-        if fresh:
-            session.remark("compiling the kernels; this is done once and takes up to two minutes ...")
         compile_all(all_splitters(self.experiment))
-        if fresh:
-            session.remark(f"kernels compiled in {time.monotonic() - began:.1f} s")
 
     def functions(self) -> tuple[str, ...]:
         """The user-defined splitters and impurities."""
