@@ -21,7 +21,8 @@ from splitlab.engine.progress import tell
 from splitlab.engine.session import Session, check_jobs
 from splitlab.files import write_atomically
 from splitlab.kinds import KINDS
-from splitlab.plugins import is_plugin, load, search
+from splitlab.plugins import is_plugin, search
+from splitlab.plugins import load as load_function
 from splitlab.report import page
 from splitlab.report.figures import save
 from splitlab.shipped import located
@@ -41,7 +42,7 @@ def kind_class(name: str) -> type[Kind[Any, Any]] | None:
         return None
     if name not in KINDS:  # user code, which may be in the current folder; our own kinds are never looked for there
         search((Path(),))
-    made: Any = load(KINDS.get(name, name))
+    made: Any = load_function(KINDS.get(name, name))
     if not (isinstance(made, type) and issubclass(made, Kind)):
         raise ConfigError(f"kind: {name} is no class of experiments; derive one from splitlab.engine.kind.Kind")
     if not issubclass(getattr(made, "Config", type(None)), Experiment):
