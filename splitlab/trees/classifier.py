@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from splitlab import notebook
 from splitlab._jit import Floats, Ints
 from splitlab.splitters import Splitter
 from splitlab.splitters.compiling import compilation_shown
@@ -29,6 +30,8 @@ from splitlab.trees.weights import in_units, read_weights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+SHOWN_IMPORTANCES = 10  # in a notebook
 
 
 class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
@@ -373,6 +376,16 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         """The number of leaves."""
         check_is_fitted(self)
         return int(self.tree_.leaves.sum())
+
+    def _html_repr(self) -> str:
+        """For notebooks: scikit-learn's diagram of the parameters, and of a fitted tree its size and attributes."""
+        diagram: str = super()._html_repr()
+        if not hasattr(self, "tree_"):
+            return diagram
+        size = f"{self.tree_.node_count:,} nodes, {self.get_n_leaves():,} leaves, depth {self.get_depth()}"
+        order = np.argsort(-self.feature_importances_, kind="stable")[:SHOWN_IMPORTANCES]
+        rows = [(str(self.encoding_.names[c]), f"{self.feature_importances_[c]:.4f}") for c in order]
+        return diagram + notebook.paragraph(size) + notebook.grid(["attribute", "importance"], rows)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn is told: missing values, categories and text are welcome."""
