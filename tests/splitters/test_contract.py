@@ -17,14 +17,11 @@ from tests.helpers.own import write_module
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
-TABLE, SAME = "leaves the table as it is", contract.SAME
-ROWS, CLASSES = (f"does not depend on the order of the {lines}" for lines in ("rows", "classes"))
-SCALING = "gives as good a split when all counts are tripled"
-PURITY = "separates two classes that no row mixes"
+VALID, TABLE, SAME, ROWS, CLASSES, SCALING, PURITY, _ = contract.RULES.values()
 
 
 def broken(splitter: Any, **options: Any) -> list[str]:
-    return [finding.rule for finding in contract.check(splitter, **options) if finding.problem]
+    return [finding.rule for finding in contract.check(splitter, **options).broken]
 
 
 def best(table: np.ndarray, impurity: str) -> np.ndarray:
@@ -46,12 +43,12 @@ EVERY = [
 
 
 def test_the_slip_in_the_published_program_is_caught() -> None:
-    assert "does not depend on the order of the rows" in [f.rule for f in contract.check(ORDERED) if f.problem]
+    assert "does not depend on the order of the rows" in [f.rule for f in contract.check(ORDERED).broken]
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_every_splitter_passes(name: str) -> None:
-    findings = contract.check(name)
+    findings = contract.check(name).findings
     assert [f"{f.rule}: {f.problem}" for f in findings if f.problem] == []
     assert len(findings) == 8
     assert "on average 1." in findings[-1].seen
@@ -63,7 +60,7 @@ def test_every_splitter_passes(name: str) -> None:
 def test_claimed_ratios(name: str, holds: float, fails: float | None) -> None:
     assert broken(name, ratio=holds) == []
     if fails:
-        (finding,) = [f for f in contract.check(name, ratio=fails) if f.problem]
+        (finding,) = contract.check(name, ratio=fails).broken
         assert finding.rule == f"is not below the optimum of small tables, nor above {fails:g} times it"
         assert "times the optimum (table [[" in finding.problem
 
@@ -162,9 +159,9 @@ def raises_for_one_shape(table: np.ndarray, impurity: str) -> Any:
 
 
 BROKEN: dict[str, tuple[Any, list[str]]] = {
-    "a mask of wrong length": (wrong_length, [contract.VALID]),
-    "an empty side": (empty_side, [contract.VALID]),
-    "an integer mask": (integer_mask, [contract.VALID]),
+    "a mask of wrong length": (wrong_length, [VALID]),
+    "an empty side": (empty_side, [VALID]),
+    "an integer mask": (integer_mask, [VALID]),
     "order-dependent": (order_dependent, [ROWS]),
     "mutating": (mutates, [TABLE]),
     "random": (made_random(1), [SAME]),
@@ -175,8 +172,8 @@ BROKEN: dict[str, tuple[Any, list[str]]] = {
     "dependent on the scale": (has_an_absolute_threshold, [SCALING]),
     "impure": (by_size_only, [PURITY]),
     "changing one count": (changes_one_count, [TABLE]),
-    "raising for one shape": (raises_for_one_shape, [contract.VALID]),
-    "returning nothing": (lambda table, impurity: None, [contract.VALID]),
+    "raising for one shape": (raises_for_one_shape, [VALID]),
+    "returning nothing": (lambda table, impurity: None, [VALID]),
 }
 KEPT: dict[str, Any] = {
     "a list": lambda table, impurity: best(table, impurity).tolist(),
@@ -198,10 +195,10 @@ def test_what_keeps_the_rules_passes(case: str) -> None:
 
 
 def test_findings_show_the_table() -> None:
-    (finding,) = [f for f in contract.check(empty_side) if f.problem]
+    (finding,) = contract.check(empty_side).broken
     assert "returned an empty left side" in finding.problem
     assert finding.problem.endswith(", gini)")
-    (finding,) = [f for f in contract.check(mutates) if f.problem]
+    (finding,) = contract.check(mutates).broken
     assert "the table became [[" in finding.problem
 
 
@@ -258,7 +255,7 @@ def test_the_command(elsewhere: Any, capsys: pytest.CaptureFixture[str]) -> None
     assert done.out.splitlines()[-1] == f"{module}:good: every rule holds"
     assert main(["check", f"{module}:bad"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"broken  {contract.VALID}"
+    assert lines[0] == f"broken  {VALID}"
     assert "returned an empty right side" in lines[1]
     assert lines[-1] == f"{module}:bad: 1 of 1 rules broken"
     assert main(["check", f"{module}:missing"]) == 2
@@ -271,5 +268,5 @@ def test_an_order_that_matters_in_large_tables_only_is_caught() -> None:
             return np.arange(len(table)) < len(table) // 2
         return splitlab.split(table, impurity, "exact").left
 
-    broken = [finding.rule for finding in contract.check(halves) if finding.problem]
+    broken = [finding.rule for finding in contract.check(halves).broken]
     assert "does not depend on the order of the rows" in broken
