@@ -100,6 +100,12 @@ def lists_of(experiment: Any) -> dict[str, tuple[str, ...]]:
     return {field: getattr(experiment, field, ()) for field in FIELDS}
 
 
+def functions_of(experiment: Any) -> list[str]:
+    """The user-defined functions, and the class of a kind, that an experiment names."""
+    named = [_function_in(name, field) for field, given in lists_of(experiment).items() for name in given]
+    return list(dict.fromkeys(name for name in (*named, _function_in(experiment.kind, "kind")) if name))
+
+
 def with_functions_named(config: Mapping[str, Any]) -> dict[str, Any]:
     """The config with names in place of functions and entries of the registry in its lists."""
     named: dict[str, Any] = dict(config)

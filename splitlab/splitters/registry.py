@@ -6,7 +6,7 @@ import difflib
 from dataclasses import replace
 from typing import Any
 
-from splitlab import plugins
+from splitlab import dependencies, plugins
 from splitlab.sources import source_hash
 from splitlab.splitters.catalogue import CATALOGUE, CHOU, descent
 from splitlab.splitters.custom import custom_splitter, split_tables
@@ -155,7 +155,7 @@ def proven_ratio(name: str, impurity: str, k: int | None = None) -> str:
 def fingerprint(splitter: Splitter) -> str:
     """Hash of the code that decides what ``splitter`` returns."""
     kernels = source_hash(*splitter.modules())[:16] if splitter.kernel_paths() else ""
-    return kernels + (plugins.fingerprint(splitter.kernel_path) if splitter.custom else "")
+    return kernels + (dependencies.fingerprint(splitter.kernel_path) if splitter.custom else "")
 
 
 def code_hash() -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from splitlab import plugins
+from splitlab import dependencies, plugins
 from splitlab.engine.blocks import Block, BlockData, Column, Task
 from splitlab.engine.checksums import check_file
 from splitlab.engine.config import Experiment
@@ -123,7 +123,7 @@ class RandomTables(Kind[T, R]):
             own = self.splitter_fingerprint(splitter, imported)
             if own is None or not plugins.is_plugin(impurity):
                 return own
-            return own + plugins.fingerprint(impurity) if imported else None
+            return own + dependencies.fingerprint(impurity) if imported else None
         return None  # a function that is not to be had any more
 
     def splitter_fingerprint(self, splitter: str, imported: bool) -> str | None:
