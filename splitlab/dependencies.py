@@ -12,6 +12,8 @@ import hashlib
 import importlib.util
 import inspect
 import sys
+import sysconfig
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -114,6 +116,23 @@ def described(names: Iterable[str]) -> dict[str, dict[str, dict[str, str]]]:
     """For a manifest: files and packages of each function."""
     found = {name: dependencies(name) for name in dict.fromkeys(names)}
     return {name: {"files": each.files, "packages": each.packages} for name, each in found.items()}
+
+
+def user_code_of(error: BaseException) -> str:
+    """Where in a user's kind or function an error was raised: file, line and function; empty if it was elsewhere.
+
+    The error was caught by the command line: a user's code is what the package calls behind that.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    ours, library = str(Path(__file__).parent), sysconfig.get_path("stdlib")
+    for frame in reversed(frames):
+        path = Path(frame.filename)
+        if any(part in INSTALLED for part in path.parts) or frame.filename.startswith((library, "<frozen")):
+            continue  # what raised it is a library; the question is who called that
+        if path.is_relative_to(ours) or not any(f.filename.startswith(ours) for f in frames[1:]):
+            return ""
+        return f"{frame.filename}, line {frame.lineno}, in {frame.name}"
+    return ""
 
 
 def _file(module: str) -> Path | None:

@@ -49,13 +49,19 @@ def guarded(prog: str, action: object, *arguments: object) -> int:
         return DONE
     except OSError as error:
         say(f"{prog}: error: {f'{error.filename}: {error.strerror}' if error.filename else error}")
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         say(f"{prog}: error: {error}")
     except Exception as error:
         if os.environ.get("SPLITLAB_DEBUG"):
             raise
+        from splitlab.dependencies import user_code_of
+
         what = f"{type(error).__name__}: {error}"
-        if isinstance(error, MemoryError):
+        if not isinstance(error, MemoryError) and (place := user_code_of(error)):
+            say(f"{prog}: error: {place}: {what}")
+        elif isinstance(error, TypeError):
+            say(f"{prog}: error: {error}")
+        elif isinstance(error, MemoryError):
             say(f"{prog}: error: out of memory ({what}); what is finished is kept, and fewer --jobs need less")
         else:
             say(f"{prog}: internal error: {what} (SPLITLAB_DEBUG=1 shows where; please report it)")

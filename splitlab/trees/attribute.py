@@ -49,7 +49,7 @@ class AttributeSplit:
     value: float
     threshold: float | None
     branches: list[list[Any]] | None
-    table: Ints
+    table: NDArray[Any]
     classes: NDArray[Any]
     missing: int
 

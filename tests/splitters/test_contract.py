@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -270,3 +271,90 @@ def test_an_order_that_matters_in_large_tables_only_is_caught() -> None:
 
     broken = [finding.rule for finding in contract.check(halves).broken]
     assert "does not depend on the order of the rows" in broken
+
+
+# Randomised splitters, waived rules
+
+
+def at_random(table: np.ndarray, impurity: str, rng: np.random.Generator) -> Any:
+    left = rng.random(len(table)) < 0.5
+    left[:2] = True, False
+    return left
+
+
+def restarts(table: np.ndarray, impurity: str, *, rng: np.random.Generator) -> Any:
+    """The best of random prefixes, which depends on the order of rows and classes."""
+    masks = [rng.random(len(table)) < 0.5 for _ in range(20)]
+    masks = [mask for mask in masks if mask.any() and not mask.all()] or [np.arange(len(table)) == 0]
+    return min(masks, key=lambda mask: splitlab.impurity(table, mask, impurity))
+
+
+def test_a_randomised_splitter_gives_the_same_for_the_same_table() -> None:
+    report = contract.check(at_random, waive=["rows", "classes", "scale", "pure"])
+    assert report.passed
+    assert report.waived == ("rows", "classes", "scale", "pure")
+    assert [finding.outcome for finding in report.findings] == ["holds"] * 3 + ["waived"] * 4 + ["holds"]
+    assert "waived  does not depend on the order of the rows\n" in str(report)
+    assert report.conclusion.endswith("at_random: every rule holds that was tried; waived: rows, classes, scale, pure")
+    assert {ROWS, CLASSES} <= set(broken(restarts))
+
+
+def test_a_randomised_splitter_does_not_depend_on_workers_or_blocks(tmp_path: Any) -> None:
+    grid = [{"n": 6, "k": 3, "max_count": 7, "runs": 1500}]
+    config = {"name": "t", "impurities": ["gini"], "splitters": ["lca", at_random], "grid": grid}
+    one, two = (splitlab.run(config, jobs=jobs).impurities(6, 3, 7, "gini") for jobs in (1, 2))
+    assert (one == two).all()
+    fewer = splitlab.run(config, runs=700).impurities(6, 3, 7, "gini")
+    assert (fewer == one[:700]).all()
+    assert len(np.unique(one[:, 1] - one[:, 0])) > 1000  # other random numbers for other tables
+
+
+def test_a_default_of_ones_own_is_kept() -> None:
+    own = np.random.default_rng(3)
+    assert SAME in broken(functools.partial(at_random, rng=own))
+
+
+@pytest.mark.parametrize(
+    ("waive", "ratio", "says"),
+    [
+        ("row", None, "'row' is no rule; did you mean 'rows'"),
+        (["rows", "xyz"], None, "'xyz' is no rule; the rules are untouched, repeatable, rows"),
+        ("valid", None, "'valid' cannot be waived"),
+        ("optimum", 2.0, "'optimum' does not go with a ratio"),
+    ],
+)
+def test_rules_that_cannot_be_waived(waive: Any, ratio: float | None, says: str) -> None:
+    with pytest.raises(ValueError, match=f"waive: {says}"):
+        contract.check("lca", ratio, waive=waive)
+
+
+def test_a_waived_rule_is_not_tried() -> None:
+    assert broken(by_size_only, waive="pure") == []
+    assert SAME not in broken(made_random(1), waive="repeatable")
+
+
+def test_the_command_waives(elsewhere: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    name = f"{write_module(elsewhere, SOURCE)}:good"
+    assert main(["check", name, "--waive", "rows", "--waive", "scale"]) == 0
+    assert capsys.readouterr().out.endswith(f"{name}: every rule holds that was tried; waived: rows, scale\n")
+    assert main(["check", name, "--waive", "order"]) == 2
+    with pytest.raises(SystemExit):
+        main(["check", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert all(rule in shown for rule in contract.RULES if rule != "valid")
+
+
+def test_a_long_check_says_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(table: np.ndarray, impurity: str) -> Any:
+        time.sleep(0.02)
+        return best(table, impurity)
+
+    monkeypatch.setattr(contract, "SHAPES", contract.SHAPES[:3])
+    assert contract.check(slow).passed
+    said = capsys.readouterr().err
+    assert "slow: " in said
+    assert "left] " in said
+    contract.check(slow, progress=False)
+    assert capsys.readouterr().err == ""
+    contract.check("lca")
+    assert capsys.readouterr().err == ""

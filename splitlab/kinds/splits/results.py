@@ -184,8 +184,11 @@ def percent_by_splitter(frame: pd.DataFrame) -> pd.DataFrame:
     numbers = frame[["percent", "wilson_low", "wilson_high"]].to_numpy()
     texts = [f"{percent:.1f} [{low:.1f}, {high:.1f}]" for percent, low, high in numbers]
     titles = {name: get(name).title if known(name) else name for name in frame["splitter"].unique()}
+    if len(set(titles.values())) < len(titles):
+        titles = {name: name for name in titles}
     shown = frame.assign(percent=texts, splitter=frame["splitter"].map(titles))
-    wide = shown.pivot_table(index=["impurity", *CELL], columns="splitter", values="percent", aggfunc="first", sort=False)
+    keys = ["impurity", *CELL]
+    wide = shown.pivot_table(index=keys, columns="splitter", values="percent", aggfunc="first", sort=False)
     return wide[list(titles.values())].rename_axis(columns=None)
 
 

@@ -55,8 +55,9 @@ class TreesResults(Results):
         return "mean accuracy in percent of each splitter, over all trials"
 
     def _main(self) -> pd.DataFrame:
-        mean = self.trials().groupby(["impurity", "dataset", "splitter"], sort=False)["accuracy"].mean()
-        return mean.round(2).unstack("splitter").rename_axis(columns=None)
+        keys = ["impurity", "dataset"]
+        mean = self.trials().pivot_table(index=keys, columns="splitter", values="accuracy", sort=False)
+        return mean.round(2).rename_axis(columns=None)
 
     def trials(self) -> pd.DataFrame:
         """One row per data set, impurity, splitter and trial: percent classified right, mean number of nodes."""
