@@ -24,6 +24,7 @@ from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.splits.config import SplitsExperiment
 from splitlab.study import load_experiment
 from splitlab.text import ConfigError
+from splitlab.trees import best_table_split
 
 SPLITTERS = ("lca", "hcc", "pc", "pc_ext", "pc_counts", "pc_ext_counts", "sliq", "sliq_ext")
 
