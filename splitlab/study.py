@@ -21,10 +21,12 @@ from splitlab.engine.progress import tell
 from splitlab.engine.session import Session, check_jobs
 from splitlab.files import write_atomically
 from splitlab.kinds import KINDS
-from splitlab.plugins import is_plugin, load, search
+from splitlab.plugins import is_plugin, search
+from splitlab.plugins import load as load_function
 from splitlab.report import page
 from splitlab.report.figures import save
 from splitlab.shipped import located
+from splitlab.splitters.compiling import compilation_shown
 from splitlab.text import ConfigError
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def kind_class(name: str) -> type[Kind[Any, Any]] | None:
         return None
     if name not in KINDS:  # user code, which may be in the current folder; our own kinds are never looked for there
         search((Path(),))
-    made: Any = load(KINDS.get(name, name))
+    made: Any = load_function(KINDS.get(name, name))
     if not (isinstance(made, type) and issubclass(made, Kind)):
         raise ConfigError(f"kind: {name} is no class of experiments; derive one from splitlab.engine.kind.Kind")
     if not issubclass(getattr(made, "Config", type(None)), Experiment):
@@ -90,6 +92,7 @@ def opened(folder: Path, plugins: Plugins | None = None) -> Kind[Any, Any]:
     return kind_of(stored_experiment(folder, plugins))
 
 
+@compilation_shown()
 def run(
     config: str | os.PathLike[str] | Mapping[str, Any] | Experiment,
     runs: int | None = None,
@@ -150,6 +153,34 @@ def run(
         raise ConfigError(f"scheduler: kind {config.kind} runs on this machine only")
     check_jobs(jobs)
     results: Results = kind.run(session)
+    return results
+
+
+def load(folder: str | os.PathLike[str]) -> Results:
+    """The numbers of a results folder, of any kind of experiment, without computing any.
+
+    Parameters
+    ----------
+    folder : path
+        What ``splitlab run`` or ``splitlab.run(..., out=folder)`` wrote.
+
+    Returns
+    -------
+    Results
+        As `run` returned them.
+
+    Raises
+    ------
+    ValueError
+        There is no such folder, it holds no results, lacks some of them or is damaged.
+
+    Examples
+    --------
+    >>> load("nowhere")
+    Traceback (most recent call last):
+    splitlab.text.ConfigError: nowhere: there is no such folder; name one that `splitlab run` wrote
+    """
+    results: Results = load_results(folder)
     return results
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 class ConfigError(ValueError):
@@ -28,8 +28,17 @@ def shorten(text: str, limit: int = 60) -> str:
 
 def did_you_mean(text: object, known: Iterable[str]) -> str:
     """A question that names the nearest of the known words, or nothing."""
-    close = difflib.get_close_matches(text[:100], list(known), n=1) if isinstance(text, str) else []
-    return f"did you mean '{close[0]}'?" if close else ""
+    close = nearest(text, {name: name for name in known})
+    return f"did you mean '{close}'?" if close else ""
+
+
+def nearest(text: object, known: Mapping[str, str]) -> str:
+    """What the nearest of the known words stands for, or nothing; letters count as the same in upper and lower case."""
+    if not isinstance(text, str):
+        return ""
+    words = {word.casefold(): meaning for word, meaning in known.items()}
+    close = difflib.get_close_matches(text[:100].casefold(), list(words), n=1)
+    return words[close[0]] if close else ""
 
 
 def duration(seconds: float) -> str:

@@ -25,6 +25,7 @@ from splitlab.report.layout import Entry, Sheet, Table
 class OptimalSplitsExperiment(RandomTablesExperiment):
     """The config: that of any experiment on random tables, but without splitters."""
 
+    FOREIGN: ClassVar[tuple[str, ...]] = ("splitters",)
     UNWRITTEN: ClassVar[Mapping[str, object]] = {"splitters": ()}
     splitters: tuple[str, ...] = ()
 

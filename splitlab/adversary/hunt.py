@@ -9,6 +9,7 @@ from typing import TextIO
 from splitlab.adversary.certificate import Found
 from splitlab.adversary.search import Best, Problem, search
 from splitlab.engine.progress import tell
+from splitlab.splitters.compiling import compilation_shown
 
 SILENT = 5.0  # seconds between lines on stderr
 
@@ -37,6 +38,7 @@ class Hunt:
     interrupted: bool
 
 
+@compilation_shown()
 def hunt(problem: Problem, seconds: float | None, steps: int | None, seed: int, say: TextIO | None = None) -> Hunt:
     """Search; KeyboardInterrupt is passed on only when nothing was found yet."""
     watch, interrupted = Watch(say), False

@@ -54,17 +54,23 @@ def guarded(prog: str, action: object, *arguments: object) -> int:
 
 
 def _say_failure(prog: str, error: Exception) -> None:
+    from splitlab.dependencies import user_code_of
+
+    what = f"{type(error).__name__}: {error}"
     if lacks_memory(error):
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        say(f"{prog}: error: out of memory ({what}); what is finished is kept, and fewer --jobs need less")
+        in_one_line = " ".join(what.split())
+        say(f"{prog}: error: out of memory ({in_one_line}); what is finished is kept, and fewer --jobs need less")
     elif isinstance(error, OSError):
         say(f"{prog}: error: {f'{error.filename}: {error.strerror}' if error.filename else error}")
-    elif isinstance(error, ValueError | TypeError):
+    elif isinstance(error, ValueError):
         say(f"{prog}: error: {error}")
     elif os.environ.get("SPLITLAB_DEBUG"):
         raise error
+    elif place := user_code_of(error):
+        say(f"{prog}: error: {place}: {what}")
+    elif isinstance(error, TypeError):
+        say(f"{prog}: error: {error}")
     else:
-        what = f"{type(error).__name__}: {error}"
         say(f"{prog}: internal error: {what} (SPLITLAB_DEBUG=1 shows where; please report it)")
 
 

@@ -74,7 +74,8 @@ def split_command(args: argparse.Namespace) -> int:
     for name in names:
         how = (args.direction, args.collapsed) if name == along else (None, False)
         try:
-            found[name] = replace(split(table.counts, args.impurity, name, *how), values=values, classes=classes)
+            one: Split = split(table.counts, args.impurity, name, *how)
+            found[name] = replace(one, values=values, classes=classes)
         except ValueError as error:
             raise ValueError(f"{args.file}: {error}") from None
     if args.json:

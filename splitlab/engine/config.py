@@ -7,9 +7,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, get_args
+from typing import Annotated, Any, ClassVar, Self, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import ErrorDetails, PydanticCustomError
 from pydantic_core.core_schema import ValidationInfo
 
@@ -75,6 +84,15 @@ class Closed(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _lists_as_tuples(cls, written: Any) -> Any:
+        """Lists of YAML as tuples, for the fields that are tuples."""
+        if not isinstance(written, Mapping):
+            return written
+        tuples = {key for key, field in cls.model_fields.items() if get_origin(field.annotation) is tuple}
+        return {key: as_tuple(value) if key in tuples else value for key, value in written.items()}
+
 
 class Experiment(Closed):
     """An experiment as its config says it, checked. Each kind of experiment has a model of its own.
@@ -91,7 +109,7 @@ class Experiment(Closed):
     # Keys that are written last, and values that are not written.
     LAST: ClassVar[tuple[str, ...]] = ("published", "grid")
     UNWRITTEN: ClassVar[Mapping[str, object]] = {}
-    FOREIGN: ClassVar[tuple[str, ...]] = ()  # keys of other kinds, which people try here
+    FOREIGN: ClassVar[tuple[str, ...]] = ()  # keys of other kinds, which people try here: an error says so
 
     name: Annotated[str, AfterValidator(check_name)]
     kind: str
@@ -204,6 +222,8 @@ def load_experiment(
     if runs is not None:
         given = read_python(runs, "--runs")
         model.put_runs(source, given, replace(given.places[()], with_path=False))
+    for key in (key for key in source.value if key in model.FOREIGN):
+        raise source.error((key,), "does not go with this kind of experiment; leave it out")
     try:
         experiment = model.model_validate(source.value, context=context)
     except ValidationError as error:
@@ -251,9 +271,6 @@ def _first_error(errors: list[ErrorDetails], model: type[BaseModel], source: Sou
 
 
 def _unknown_key(path: Path_, model: type[BaseModel], source: Source) -> ConfigError:
-    if len(path) == 1 and path[0] in getattr(model, "FOREIGN", ()):
-        written = source.place(path).written
-        return source.error(path, f"{written} does not go with this kind of experiment; leave it out")
     for name in (key for key in path[:-1] if isinstance(key, str)):
         model = get_args(model.model_fields[name].annotation)[0]  # list[GridEntry] -> GridEntry
     key, known = str(path[-1]), list(model.model_fields)

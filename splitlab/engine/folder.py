@@ -40,6 +40,9 @@ AGAIN = "choose another --out, or --fresh to keep the old results as a backup an
 
 def stored_config(folder: Path) -> Path:
     """The config of the experiment whose results ``folder`` holds; ConfigError if it holds none, or a damaged one."""
+    if not folder.is_dir():
+        there = "is a file, not a folder" if folder.exists() else "there is no such folder"
+        raise ConfigError(f"{folder}: {there}; name one that `splitlab run` wrote")
     if not (folder / CONFIG).exists():
         raise ConfigError(f"{folder}: no results here ({CONFIG} is missing); name a folder that `splitlab run` wrote")
     try:

@@ -19,17 +19,18 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
+from splitlab import dependencies
 from splitlab.engine import cluster, folder, runner
 from splitlab.engine.blocks import Block, BlockData, Column, Task, Work
 from splitlab.engine.config import Experiment
-from splitlab.engine.names import Plugins
+from splitlab.engine.names import Plugins, functions_of
 from splitlab.engine.planning import PlanRequest, default_plan
 from splitlab.engine.progress import shown
 from splitlab.engine.provenance import provenance
 from splitlab.engine.session import Session
 from splitlab.engine.store import FolderStore, MemoryStore, Store
 from splitlab.files import write_atomically
-from splitlab.plugins import fingerprint, is_plugin
+from splitlab.plugins import is_plugin
 from splitlab.report import page
 from splitlab.report.layout import Sheet, Verdict, write_frame
 from splitlab.report.style import Plot
@@ -89,7 +90,7 @@ class Kind(ABC, Generic[E, R]):
         ``imported`` says whether user-defined functions are imported for that.
         """
         name = self.experiment.kind
-        return fingerprint(name) if is_plugin(name) else source_hash(type(self).__module__)[:16]
+        return dependencies.fingerprint(name) if is_plugin(name) else source_hash(type(self).__module__)[:16]
 
     def ready(self) -> Self:
         """The experiment with the files that it names located; ConfigError, before computing, if they are no good."""
@@ -120,7 +121,7 @@ class Kind(ABC, Generic[E, R]):
             results = self.results(store, session)
             wall = {"wall_seconds": round(time.monotonic() - began, 3)}
             content = {**self.manifest(results), "runs_computed": computed, **session.facts(), **wall}
-            content |= self.provenance()
+            content |= {**self.provenance(), **self.function_sources()}
             folder.write_manifest(place, content, earlier, {**self.files(results, place), **files})
             self.finish(results, place, session, store, computed)
         return results
@@ -225,6 +226,11 @@ class Kind(ABC, Generic[E, R]):
     def provenance(self) -> dict[str, Any]:
         """Versions, machine and code, for the end of the manifest."""
         return provenance()
+
+    def function_sources(self) -> dict[str, Any]:
+        """For the manifest: the files and the versions of packages that user-defined functions depend on, if any."""
+        described = dependencies.described(functions_of(self.experiment))
+        return {"function_sources": described} if described else {}
 
     def conditions(self) -> dict[str, Any]:
         """What of this machine and code could make bits differ, to be held against a manifest."""

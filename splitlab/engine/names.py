@@ -9,7 +9,7 @@ from typing import Any
 
 from splitlab.plugins import hand_over, hidden, is_plugin, load, search, where
 from splitlab.splitters import Splitter, known, names
-from splitlab.splitters.registry import POLISHED
+from splitlab.splitters.registry import POLISHED, meant
 from splitlab.text import did_you_mean
 
 FIELDS = {"splitters": "splitter", "impurities": "impurity"}
@@ -52,7 +52,7 @@ def problem_of_name(name: str, field: str, plugins: Plugins | None) -> str:
     listed, is_known = (names(), known) if field == "splitters" else (NAMES, NAMES.__contains__)
     if is_known(name):
         return ""
-    guess = did_you_mean(name, listed)
+    guess = f"did you mean '{near}'?" if field == "splitters" and (near := meant(name)) else did_you_mean(name, listed)
     return f"is not a known {FIELDS[field]}; {guess + ' ' if guess else ''}known: {', '.join(listed)}"
 
 
@@ -98,6 +98,12 @@ def plugin_problems(
 def lists_of(experiment: Any) -> dict[str, tuple[str, ...]]:
     """The names of an experiment's splitters and impurities, as far as it has any."""
     return {field: getattr(experiment, field, ()) for field in FIELDS}
+
+
+def functions_of(experiment: Any) -> list[str]:
+    """The user-defined functions, and the class of a kind, that an experiment names."""
+    named = [_function_in(name, field) for field, given in lists_of(experiment).items() for name in given]
+    return list(dict.fromkeys(name for name in (*named, _function_in(experiment.kind, "kind")) if name))
 
 
 def with_functions_named(config: Mapping[str, Any]) -> dict[str, Any]:

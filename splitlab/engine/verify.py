@@ -18,6 +18,7 @@ from splitlab.engine.names import Plugins, lists_of, plugin_problems
 from splitlab.engine.session import Session, check_jobs
 from splitlab.engine.store import orphans
 from splitlab.files import as_csv
+from splitlab.splitters.compiling import compilation_shown
 from splitlab.text import ConfigError
 
 
@@ -91,6 +92,7 @@ class _Comparison:
                 self._differing.append((block, f"{name}: {text}"))
 
 
+@compilation_shown()
 def verify(
     kind: Kind[Any, Any],
     folder: Path,

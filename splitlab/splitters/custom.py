@@ -1,12 +1,15 @@
 """A user-defined splitter: a Python function ``(table, impurity) -> mask``, named ``package.module:function``.
 
 It gets a table, int64 (n, k) without zero rows or columns, and the name of the impurity, and returns the left side as
-n booleans, neither side empty. It is called table by table and gets copies, so that it cannot change a table that
+n booleans, neither side empty. A randomised one has a third parameter, ``rng``, a numpy Generator that is seeded by the
+table. It is called table by table and gets copies, so that it cannot change a table that
 others split too. What it returns is checked, and what goes wrong is told by a ``SplitterError``.
 """
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import time
 from collections.abc import Callable
 from functools import cache
@@ -17,6 +20,7 @@ from splitlab.splitters.entry import Splitter
 from splitlab.splitters.guarantee import Guarantee
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 UNKNOWN_NANOSECONDS = 1e6  # of a function that fails on the table by which it is timed
@@ -94,12 +98,32 @@ def split_tables(
             failures[t] = problem
 
 
+def takes_generator(function: Callable[..., Any]) -> bool:
+    """Whether a function wants random numbers: it has a parameter ``rng`` without a default."""
+    try:
+        wanted = inspect.signature(function).parameters.get("rng")
+    except (TypeError, ValueError):  # of some built-in functions nothing is known
+        return False
+    return wanted is not None and wanted.default is inspect.Parameter.empty
+
+
+def generator_for(table: NDArray[Any]) -> np.random.Generator:
+    """The generator for a function that is called for a table; what it gives depends on the table alone.
+
+    So a randomised splitter gives the same for the same table, whatever the number of workers and the order of runs.
+    """
+    import numpy as np
+
+    content = f"{table.shape}".encode() + table.astype("<i8").tobytes()
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(content).digest(), "little"))
+
+
 def called(function: Callable[..., Any], table: NDArray[Any], impurity: str) -> tuple[Any, str]:
     """What the function returns for this very table, as an array, and what is wrong with it."""
     import numpy as np
 
     try:
-        found = function(table, impurity)
+        found = function(table, impurity, **({"rng": generator_for(table)} if takes_generator(function) else {}))
         array = np.asarray(found)  # fails for lists of unequal lengths, and may call the user's __array__
     except (Exception, SystemExit) as error:
         return None, f"raised {in_one_line(error)}"

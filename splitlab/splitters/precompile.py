@@ -19,23 +19,21 @@ import numpy as np
 from splitlab._jit import cache_folder
 from splitlab.impurity import score
 from splitlab.sources import PACKAGE
+from splitlab.splitters.compiling import wait_shown
 from splitlab.splitters.registry import Splitter, get, serving, split_batch
 
 
-def uncompiled(names: Iterable[str]) -> bool:
-    """Whether any kernel of these splitters is not in the cache yet."""
-    return not all(_mark(path).exists() for name in names for path in get(name).kernel_paths())
-
-
 def compile_all(names: Iterable[str]) -> None:
-    """Compile the kernels of these splitters, or load them from the cache."""
+    """Compile the kernels of these splitters, which is shown, or load them from the cache."""
     families: dict[str, Splitter] = {}
     for splitter in map(get, names):
         for path in splitter.kernel_paths():
             families.setdefault(path, get("lca+hd") if splitter.custom else splitter)
-    missing = list(dict.fromkeys(s.name for path, s in families.items() if not _mark(path).exists()))
+    lacking = [path for path in families if not _mark(path).exists()]
+    missing = list(dict.fromkeys(families[path].name for path in lacking))
     parts = [missing[::2], missing[1::2]] if joblib.cpu_count() > 1 else [missing]
-    _wait([process for part in parts if part and (process := _start(part))])
+    if processes := [process for part in parts if part and (process := _start(part))]:
+        _wait(processes, lacking)
     compile_here(s.name for s in families.values())
 
 
@@ -45,10 +43,13 @@ def compile_here(names: Iterable[str]) -> None:
         _compile(get(name))
 
 
-def _wait(processes: list[subprocess.Popen[bytes]]) -> None:
+def _wait(processes: list[subprocess.Popen[bytes]], lacking: list[str]) -> None:
     try:
-        for process in processes:
-            process.wait()
+        wait_shown(
+            len(lacking),
+            lambda: sum(not _mark(path).exists() for path in lacking),
+            lambda: any(process.poll() is None for process in processes),
+        )
     finally:
         for process in processes:
             process.terminate()  # where an interrupt has ended the wait

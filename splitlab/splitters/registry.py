@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from typing import Any
 
-from splitlab import plugins
+from splitlab import dependencies, plugins
 from splitlab.sources import source_hash
 from splitlab.splitters.catalogue import CATALOGUE, CHOU, descent
 from splitlab.splitters.custom import custom_splitter, split_tables
 from splitlab.splitters.entry import POLISH, Splitter, any_size, load
-from splitlab.text import duration
+from splitlab.text import duration, nearest
 
 POLISHED = "+hd"  # ends the names of polished splitters
 
@@ -79,9 +78,20 @@ def get(name: str | Splitter) -> Splitter:
         return polished(get(base))
     if plugins.is_plugin(name):
         return custom_splitter(name)
-    near = difflib.get_close_matches(name, names(), 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"the splitters are {', '.join(names())}"
+    near = meant(name)
+    hint = f"did you mean {near!r}?" if near else f"the splitters are {', '.join(names())}"
     raise ValueError(f"splitter: {name!r} is not known; {hint}")
+
+
+def meant(text: object) -> str:
+    """The name of the splitter that a text seems to mean, a name or a title; empty if there is none.
+
+    Examples
+    --------
+    >>> meant("PCext"), meant("sliqext"), meant("lcaa")
+    ('pc_ext', 'sliq_ext', 'lca')
+    """
+    return nearest(text, {word: s.name for s in SPLITTERS for word in (s.title, s.name)})
 
 
 def known(name: str) -> bool:
@@ -155,7 +165,7 @@ def proven_ratio(name: str, impurity: str, k: int | None = None) -> str:
 def fingerprint(splitter: Splitter) -> str:
     """Hash of the code that decides what ``splitter`` returns."""
     kernels = source_hash(*splitter.modules())[:16] if splitter.kernel_paths() else ""
-    return kernels + (plugins.fingerprint(splitter.kernel_path) if splitter.custom else "")
+    return kernels + (dependencies.fingerprint(splitter.kernel_path) if splitter.custom else "")
 
 
 def code_hash() -> str:

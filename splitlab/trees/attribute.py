@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from splitlab._jit import Ints
 from splitlab.splitters import Splitter
+from splitlab.splitters.compiling import compilation_shown
 from splitlab.tables.contingency import as_counts, reduce_table
 from splitlab.trees import proposals
 from splitlab.trees.columns import Column, Encoding, in_pandas
@@ -21,7 +22,8 @@ from splitlab.trees.criteria import Criterion, get
 from splitlab.trees.grouping import DEFAULT_SPLITTER, Grouping
 from splitlab.trees.labels import read_labels
 from splitlab.trees.parameters import FLAG, check, whole
-from splitlab.trees.proposals import Proposals, Values, boundaries, short_midpoint, values_of
+from splitlab.trees.proposals import Proposals, Values, boundaries, short_midpoint, values_of, weighted_counts
+from splitlab.trees.weights import in_units, read_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +38,8 @@ class AttributeSplit:
         Of a numeric attribute: values <= threshold are in the first branch.
     branches : list of list, or None
         Of a nominal attribute: the values in each branch.
-    table : int64 (branches, k)
-        Class counts, missing values included.
+    table : int64 or float64 (branches, k)
+        Class counts, missing values included; with weights the sums of these.
     classes : ndarray (k,)
         The labels, ascending.
     missing : int
@@ -47,7 +49,7 @@ class AttributeSplit:
     value: float
     threshold: float | None
     branches: list[list[Any]] | None
-    table: Ints
+    table: NDArray[Any]
     classes: NDArray[Any]
     missing: int
 
@@ -78,6 +80,7 @@ def best_split(
     splitter: str | Splitter | Callable[..., Any] = DEFAULT_SPLITTER,
     nominal: bool | None = None,
     min_samples_leaf: int = 1,
+    sample_weight: ArrayLike | None = None,
 ) -> AttributeSplit | NoSplit:
     """The best split of an attribute by a criterion.
 
@@ -95,6 +98,9 @@ def best_split(
         Whether the attribute is nominal; by default its type tells.
     min_samples_leaf : int
         Fewest examples in a branch, missing values included; a grouping that has fewer is not replaced by another one.
+    sample_weight : array_like, shape (n,), optional
+        The weights of the examples, not negative, as for `DecisionTreeClassifier`: whole numbers are as repeated
+        examples, and examples of weight 0 are left out. ``min_samples_leaf`` counts examples whatever their weights.
 
     Returns
     -------
@@ -119,13 +125,11 @@ def best_split(
     entry = get(criterion)
     grouping = Grouping(entry, splitter)
     check("best_split", nominal=(nominal, [*FLAG, None]), min_samples_leaf=(min_samples_leaf, whole(1)))
-    data = _Data.read(values, y, nominal)
+    data = _Data.read(values, y, nominal, sample_weight)
     if reason := data.obstacle():
         return NoSplit(reason)
-    if data.categories is None:
-        found = proposals.numeric(data.values, data.totals[None], entry, min_samples_leaf, between=short_midpoint)
-    else:
-        found = _grouped(data, entry, grouping, min_samples_leaf)
+    with compilation_shown():
+        found = _proposed(data, entry, grouping, min_samples_leaf)
     if found.keys[0, 0] == -inf:
         split = "every threshold" if data.categories is None else "the grouping of the splitter"
         return NoSplit(f"{split} leaves a branch with fewer than {min_samples_leaf} examples")
@@ -175,7 +179,8 @@ def thresholds(
         return []
     places = boundaries(known, np.array([entry.hyperplanes and not all_values]))
     left = known.counts.cumsum(0)
-    found = entry.formula(np.stack([left[places], left[-1] - left[places]], 1))
+    with compilation_shown():
+        found = entry.formula(np.stack([left[places], left[-1] - left[places]], 1))
     cuts = short_midpoint(known.value[places], known.value[places + 1])
     return [Threshold(float(t), float(v)) for t, v in zip(cuts, found, strict=True)]
 
@@ -218,7 +223,8 @@ def best_table_split(
     n, k = reduced.counts.shape
     if n > 1 and k > 1:
         grouping.refuse_hopeless([n], k)
-        branch[reduced.rows] = grouping(reduced.counts[None])[0]
+        with compilation_shown():
+            branch[reduced.rows] = grouping(reduced.counts[None])[0]
     return branch
 
 
@@ -236,15 +242,23 @@ class _Data:
         The labels, ascending.
     categories : ndarray or None
         The categories of a nominal attribute; None for a numeric one.
+    examples : int or None
+        How many examples there are, where they have weights.
+    unit : float
+        What a weight of 1 is worth.
     """
 
     values: Values
     totals: Ints
     classes: NDArray[Any]
     categories: NDArray[np.object_] | None
+    examples: int | None = None
+    unit: float = 1.0
 
     @classmethod
-    def read(cls, values: ArrayLike, y: ArrayLike, nominal: bool | None) -> _Data:
+    def read(
+        cls, values: ArrayLike, y: ArrayLike, nominal: bool | None, sample_weight: ArrayLike | None = None
+    ) -> _Data:
         """Read a user's values (n,) and labels (n,); ValueError or TypeError where they are wrong."""
         column = _column(values)
         if nominal is False:
@@ -254,14 +268,20 @@ class _Data:
             warnings.warn(remark, stacklevel=3)  # at the call of `best_split`
         x = encoding.matrix([column])[:, 0]
         classes, codes = read_labels(y, len(x))
+        given, weight, examples, unit = read_weights(sample_weight, None, classes, codes), None, None, 1.0
+        if given is not None:
+            x, codes = x[given > 0], codes[given > 0]
+            weight, unit = in_units(given[given > 0])
+            examples = len(x)
         order = np.argsort(x, kind="stable")[: int((~np.isnan(x)).sum())]
-        counted = values_of(np.zeros(len(order), np.int64), x[order], codes[order], len(classes))
-        totals = np.bincount(codes, minlength=len(classes))
-        return cls(counted, totals, classes, encoding.categories[0])
+        of_known = None if weight is None else weight[order]
+        counted = values_of(np.zeros(len(order), np.int64), x[order], codes[order], len(classes), of_known)
+        totals = weighted_counts(codes, weight, len(classes))
+        return cls(counted, totals, classes, encoding.categories[0], examples, unit)
 
     def obstacle(self) -> str:
         """The reason that there can be no split; empty if there can be one."""
-        if len(self.classes) < 2:
+        if (self.totals > 0).sum() < 2:
             return "the target is constant"
         if not len(self.values.node):
             return "no value is known"
@@ -284,7 +304,10 @@ class _Data:
         if self.categories is not None and place is not None:
             branches = [self.categories[place[branch == b]].tolist() for b in range(len(table))]
         threshold = float(found.threshold[0]) if place is None else None
-        return AttributeSplit(float(entry.formula(table)), threshold, branches, table, self.classes, missing)
+        value = float(entry.formula(table))
+        return AttributeSplit(
+            value, threshold, branches, table if self.unit == 1 else table * self.unit, self.classes, missing
+        )
 
 
 def _column(values: Any) -> Column:
@@ -304,7 +327,13 @@ def _column(values: Any) -> Column:
     return Column.of(values, "values" if name in (None, "") else name)
 
 
-def _grouped(data: _Data, entry: Criterion, grouping: Grouping, min_leaf: int) -> Proposals:
-    """The grouping of a nominal attribute's values; ValueError where the splitter would take hopelessly long."""
+def _proposed(data: _Data, entry: Criterion, grouping: Grouping, min_leaf: int) -> Proposals:
+    """The best threshold, or the grouping of a nominal attribute's values.
+
+    ValueError where the splitter would take hopelessly long.
+    """
+    size = None if data.examples is None else np.array([data.examples])
+    if data.categories is None:
+        return proposals.numeric(data.values, data.totals[None], entry, min_leaf, between=short_midpoint, size=size)
     grouping.refuse_hopeless([len(data.values.node)], int((data.totals > 0).sum()))
-    return proposals.nominal(data.values, data.totals[None], entry, grouping, min_leaf, np.array([True]))
+    return proposals.nominal(data.values, data.totals[None], entry, grouping, min_leaf, np.array([True]), size=size)

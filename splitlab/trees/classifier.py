@@ -14,8 +14,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from splitlab import notebook
 from splitlab._jit import Floats, Ints
 from splitlab.splitters import Splitter
+from splitlab.splitters.compiling import compilation_shown
 from splitlab.trees import formulas, parameters, pruning
 from splitlab.trees.columns import Column, Encoding, in_pandas, read_columns
 from splitlab.trees.criteria import Criterion, get
@@ -28,6 +30,8 @@ from splitlab.trees.weights import in_units, read_weights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+SHOWN_IMPORTANCES = 10  # in a notebook
 
 
 class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
@@ -206,9 +210,10 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
             A parameter or the data is wrong, or the splitter would take hopelessly long.
         """
         tree, impurity, unit = self._grown(X, y, sample_weight)
-        if self.ccp_alpha > 0:
-            tree = pruning.pruned(tree, _costs(tree, impurity), self.ccp_alpha)
-        self.feature_importances_ = self._importances(tree, impurity)
+        with compilation_shown():
+            if self.ccp_alpha > 0:
+                tree = pruning.pruned(tree, _costs(tree, impurity), self.ccp_alpha)
+            self.feature_importances_ = self._importances(tree, impurity)
         self.tree_ = tree if unit == 1 else replace(tree, counts=tree.counts * unit)
         return self
 
@@ -225,7 +230,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         examples = self._examples(columns, labels, sample_weight)
         growth = self._growth(examples)
         self._refuse_hopeless(growth.grouping, examples.total)
-        tree = grow(examples, growth)
+        with compilation_shown():
+            tree = grow(examples, growth)
         return tree.pruned() if self.prune else tree, growth.criterion.impurity, examples.unit
 
     def _examples(self, columns: list[Column], labels: Ints, sample_weight: ArrayLike | None) -> Examples:
@@ -370,6 +376,16 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):
         """The number of leaves."""
         check_is_fitted(self)
         return int(self.tree_.leaves.sum())
+
+    def _html_repr(self) -> str:
+        """For notebooks: scikit-learn's diagram of the parameters, and of a fitted tree its size and attributes."""
+        diagram: str = super()._html_repr()
+        if not hasattr(self, "tree_"):
+            return diagram
+        size = f"{self.tree_.node_count:,} nodes, {self.get_n_leaves():,} leaves, depth {self.get_depth()}"
+        order = np.argsort(-self.feature_importances_, kind="stable")[:SHOWN_IMPORTANCES]
+        rows = [(str(self.encoding_.names[c]), f"{self.feature_importances_[c]:.4f}") for c in order]
+        return diagram + notebook.paragraph(size) + notebook.grid(["attribute", "importance"], rows)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn is told: missing values, categories and text are welcome."""

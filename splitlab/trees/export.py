@@ -76,7 +76,7 @@ def export_text(
 
 
 def plot(classifier: DecisionTreeClassifier, *, max_depth: int | None = 4, max_values: int | None = 4) -> Figure:
-    """The tree as a matplotlib figure, to be saved with ``figure.savefig``.
+    """The tree as a matplotlib figure, which a notebook shows and ``figure.savefig`` saves.
 
     Parameters
     ----------
@@ -104,15 +104,13 @@ def plot(classifier: DecisionTreeClassifier, *, max_depth: int | None = 4, max_v
     >>> len(figure.axes[0].texts)
     5
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from splitlab.trees.figure import ShownFigure
 
     shown = _Shown("plot", classifier, max_depth, max_values)
     x = shown.places()
     depth = int(shown.tree.depth[~np.isnan(x)].max())
     size = (max(3.0, LEAF_WIDTH * (np.nanmax(x) + 1)), LEVEL_HEIGHT * (depth + 1))
-    figure = Figure(figsize=size, dpi=min(100.0, PIXELS / max(size)))
-    FigureCanvasAgg(figure)
+    figure = ShownFigure(figsize=size, dpi=min(100.0, PIXELS / max(size)))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     axes.set_xlim(-0.6, np.nanmax(x) + 0.6)

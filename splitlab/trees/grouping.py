@@ -12,7 +12,6 @@ criterion
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +23,7 @@ from splitlab.impurity import code
 from splitlab.splitters import Splitter, get, names, refuse_hopeless, split_batch
 from splitlab.splitters.custom import SplitterError, called
 from splitlab.tables.contingency import show
+from splitlab.text import nearest
 from splitlab.trees.criteria import Criterion
 from splitlab.trees.separations import class_order_split, exact_split
 
@@ -77,8 +77,8 @@ class Grouping:
             if "is not known" not in str(error):
                 raise
             known = [*(other for other in names() if not get(other).limit(2, 2, 2)), MULTIWAY]
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the splitters of trees are {', '.join(known)}"
+            near = nearest(name, {**{get(other).title: other for other in known[:-1]}, **{n: n for n in known}})
+            hint = f"did you mean {near!r}?" if near else f"the splitters of trees are {', '.join(known)}"
             raise ValueError(f"splitter: {name!r} is not known; {hint}") from None
 
     @property

@@ -383,13 +383,11 @@ def cd_diagram(result: Comparison) -> Figure:
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['1', '2', 'CD = 1.13', 'x  1.00', '2.00  y']
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from splitlab.trees.figure import ShownFigure
 
     k, groups = len(result.names), [group for group in result.groups() if len(group) > 1]
     bars, rows = 0.45 * len(groups) + 0.4, (k + 1) // 2
-    figure = Figure(figsize=(5.5, 0.9 + 0.22 * (bars + rows)))
-    FigureCanvasAgg(figure)
+    figure = ShownFigure(figsize=(5.5, 0.9 + 0.22 * (bars + rows)))
     axes = figure.add_axes((0.28, 0, 0.44, 1))
     axes.set_axis_off()
     axes.set_xlim(1, k)

@@ -17,12 +17,14 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import splitlab
 from splitlab.engine.config import Experiment
 from splitlab.engine.yaml_source import read_text
 from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.splits.config import SplitsExperiment
 from splitlab.study import load_experiment
 from splitlab.text import ConfigError
+from splitlab.trees import best_table_split
 
 SPLITTERS = ("lca", "hcc", "pc", "pc_ext", "pc_counts", "pc_ext_counts", "sliq", "sliq_ext")
 
@@ -457,7 +459,7 @@ def test_overrides_replace_top_level_keys(write):
         ("grid=[{n: 1}]", "--set grid=[{n: 1}]: grid[0].n: 1 is too small"),
         ("grid=[{n: 2, n: 2}]", "--set grid=[{n: 2, n: 2}]: key 'n' is repeated"),
         ("grid=[{n: [2, 2], k: 2, max_count: 1, runs: 1}]", "--set grid=[{n: [2, 2], k: 2, max_count: 1, runs: 1}]: grid[0].n[1]: cell"),
-        ("kind=trees", "configs/x.yaml:4: grid: a list does not go with this kind of experiment"),
+        ("kind=trees", "configs/x.yaml:4: grid: does not go with this kind of experiment"),
         ("splitters=hc", "--set splitters=hc: splitters: hc is not a known splitter; did you mean 'hcc'?"),
         ("name=" + "y" * 999, "--set name=" + "y" * 55 + "...: name: "),
     ],
@@ -660,3 +662,22 @@ def test_the_registries_are_those_of_the_library():
         f"load(dict(name='x', impurities=['gini', 'entropy'], splitters={list(SPLITTERS)!r}, grid=grid))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [("HcC", "hcc"), ("PCext", "pc_ext"), ("SLIQext", "sliq_ext"), ("LCA", "lca"), ("PC (counts)", "pc_counts")],
+)
+def test_titles_are_recognised(title: str, name: str) -> None:
+    grid = [{"n": 4, "k": 3, "max_count": 7, "runs": 2}]
+    with pytest.raises(ValueError, match=f"did you mean '{name}'"):
+        load_experiment({"name": "t", "impurities": "gini", "splitters": [title], "grid": grid})
+    for split in (splitlab.split, best_table_split):
+        with pytest.raises(ValueError, match=f"did you mean '{name}'"):
+            split([[1, 2], [2, 1]], "gini", title)
+
+
+def test_impurities_in_capitals_are_recognised() -> None:
+    grid = [{"n": 4, "k": 3, "max_count": 7, "runs": 2}]
+    with pytest.raises(ValueError, match="did you mean 'gini'"):
+        load_experiment({"name": "t", "impurities": "GINI", "splitters": ["lca"], "grid": grid})

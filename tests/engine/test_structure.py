@@ -18,8 +18,8 @@ PACKAGE = ROOT / "splitlab"
 
 # Each room may import from itself and from the rooms above it.
 ROOMS = [
-    {"text", "sources", "statistics", "plugins", "processes"},
-    {"files", "_jit", "shipped"},
+    {"text", "sources", "statistics", "plugins", "processes", "notebook"},
+    {"files", "_jit", "shipped", "dependencies"},
     {"custom_impurity", "examples"},
     {"impurity", "tables"},
     {"splitters"},

@@ -96,6 +96,8 @@ def masked_manifest(content: dict[str, Any], folder: Path) -> str:
     content = dict(content)
     seal = content.pop("sha256")
     right = _checked(seal, json.dumps(content).encode())
+    for described in content.get("function_sources", {}).values():
+        described["packages"] = dict.fromkeys(described["packages"], "#")
     for key in {*MANIFEST_KEYS, *TIMING_KEYS} & {*content}:
         content[key] = MASK
     content["files"] = {name: _checked(seal, (folder / name).read_bytes()) for name, seal in content["files"].items()}

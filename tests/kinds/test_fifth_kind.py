@@ -150,3 +150,10 @@ print(found.optima.shape)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(place)])}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.stdout == "(1, 7)\n", done.stderr
+
+
+def test_splitters_make_no_sense_there(place: Path) -> None:
+    (place / "optima.yaml").write_text(f"{CONFIG}splitters: [hcc]\n")
+    done = splitlab(place, "run", "optima.yaml", code=2)
+    last = done.stderr.splitlines()[-1]
+    assert last == "splitlab: error: optima.yaml:6: splitters: does not go with this kind of experiment; leave it out"

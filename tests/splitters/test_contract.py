@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,14 +18,11 @@ from tests.helpers.own import write_module
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
-TABLE, SAME = "leaves the table as it is", contract.SAME
-ROWS, CLASSES = (f"does not depend on the order of the {lines}" for lines in ("rows", "classes"))
-SCALING = "gives as good a split when all counts are tripled"
-PURITY = "separates two classes that no row mixes"
+VALID, TABLE, SAME, ROWS, CLASSES, SCALING, PURITY, _ = contract.RULES.values()
 
 
 def broken(splitter: Any, **options: Any) -> list[str]:
-    return [finding.rule for finding in contract.check(splitter, **options) if finding.problem]
+    return [finding.rule for finding in contract.check(splitter, **options).broken]
 
 
 def best(table: np.ndarray, impurity: str) -> np.ndarray:
@@ -46,12 +44,12 @@ EVERY = [
 
 
 def test_the_slip_in_the_published_program_is_caught() -> None:
-    assert "does not depend on the order of the rows" in [f.rule for f in contract.check(ORDERED) if f.problem]
+    assert "does not depend on the order of the rows" in [f.rule for f in contract.check(ORDERED).broken]
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_every_splitter_passes(name: str) -> None:
-    findings = contract.check(name)
+    findings = contract.check(name).findings
     assert [f"{f.rule}: {f.problem}" for f in findings if f.problem] == []
     assert len(findings) == 8
     assert "on average 1." in findings[-1].seen
@@ -63,7 +61,7 @@ def test_every_splitter_passes(name: str) -> None:
 def test_claimed_ratios(name: str, holds: float, fails: float | None) -> None:
     assert broken(name, ratio=holds) == []
     if fails:
-        (finding,) = [f for f in contract.check(name, ratio=fails) if f.problem]
+        (finding,) = contract.check(name, ratio=fails).broken
         assert finding.rule == f"is not below the optimum of small tables, nor above {fails:g} times it"
         assert "times the optimum (table [[" in finding.problem
 
@@ -162,9 +160,9 @@ def raises_for_one_shape(table: np.ndarray, impurity: str) -> Any:
 
 
 BROKEN: dict[str, tuple[Any, list[str]]] = {
-    "a mask of wrong length": (wrong_length, [contract.VALID]),
-    "an empty side": (empty_side, [contract.VALID]),
-    "an integer mask": (integer_mask, [contract.VALID]),
+    "a mask of wrong length": (wrong_length, [VALID]),
+    "an empty side": (empty_side, [VALID]),
+    "an integer mask": (integer_mask, [VALID]),
     "order-dependent": (order_dependent, [ROWS]),
     "mutating": (mutates, [TABLE]),
     "random": (made_random(1), [SAME]),
@@ -175,8 +173,8 @@ BROKEN: dict[str, tuple[Any, list[str]]] = {
     "dependent on the scale": (has_an_absolute_threshold, [SCALING]),
     "impure": (by_size_only, [PURITY]),
     "changing one count": (changes_one_count, [TABLE]),
-    "raising for one shape": (raises_for_one_shape, [contract.VALID]),
-    "returning nothing": (lambda table, impurity: None, [contract.VALID]),
+    "raising for one shape": (raises_for_one_shape, [VALID]),
+    "returning nothing": (lambda table, impurity: None, [VALID]),
 }
 KEPT: dict[str, Any] = {
     "a list": lambda table, impurity: best(table, impurity).tolist(),
@@ -198,10 +196,10 @@ def test_what_keeps_the_rules_passes(case: str) -> None:
 
 
 def test_findings_show_the_table() -> None:
-    (finding,) = [f for f in contract.check(empty_side) if f.problem]
+    (finding,) = contract.check(empty_side).broken
     assert "returned an empty left side" in finding.problem
     assert finding.problem.endswith(", gini)")
-    (finding,) = [f for f in contract.check(mutates) if f.problem]
+    (finding,) = contract.check(mutates).broken
     assert "the table became [[" in finding.problem
 
 
@@ -258,7 +256,7 @@ def test_the_command(elsewhere: Any, capsys: pytest.CaptureFixture[str]) -> None
     assert done.out.splitlines()[-1] == f"{module}:good: every rule holds"
     assert main(["check", f"{module}:bad"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"broken  {contract.VALID}"
+    assert lines[0] == f"broken  {VALID}"
     assert "returned an empty right side" in lines[1]
     assert lines[-1] == f"{module}:bad: 1 of 1 rules broken"
     assert main(["check", f"{module}:missing"]) == 2
@@ -271,5 +269,92 @@ def test_an_order_that_matters_in_large_tables_only_is_caught() -> None:
             return np.arange(len(table)) < len(table) // 2
         return splitlab.split(table, impurity, "exact").left
 
-    broken = [finding.rule for finding in contract.check(halves) if finding.problem]
+    broken = [finding.rule for finding in contract.check(halves).broken]
     assert "does not depend on the order of the rows" in broken
+
+
+# Randomised splitters, waived rules
+
+
+def at_random(table: np.ndarray, impurity: str, rng: np.random.Generator) -> Any:
+    left = rng.random(len(table)) < 0.5
+    left[:2] = True, False
+    return left
+
+
+def restarts(table: np.ndarray, impurity: str, *, rng: np.random.Generator) -> Any:
+    """The best of random prefixes, which depends on the order of rows and classes."""
+    masks = [rng.random(len(table)) < 0.5 for _ in range(20)]
+    masks = [mask for mask in masks if mask.any() and not mask.all()] or [np.arange(len(table)) == 0]
+    return min(masks, key=lambda mask: splitlab.impurity(table, mask, impurity))
+
+
+def test_a_randomised_splitter_gives_the_same_for_the_same_table() -> None:
+    report = contract.check(at_random, waive=["rows", "classes", "scale", "pure"])
+    assert report.passed
+    assert report.waived == ("rows", "classes", "scale", "pure")
+    assert [finding.outcome for finding in report.findings] == ["holds"] * 3 + ["waived"] * 4 + ["holds"]
+    assert "waived  does not depend on the order of the rows\n" in str(report)
+    assert report.conclusion.endswith("at_random: every rule holds that was tried; waived: rows, classes, scale, pure")
+    assert {ROWS, CLASSES} <= set(broken(restarts))
+
+
+def test_a_randomised_splitter_does_not_depend_on_workers_or_blocks(tmp_path: Any) -> None:
+    grid = [{"n": 6, "k": 3, "max_count": 7, "runs": 1500}]
+    config = {"name": "t", "impurities": ["gini"], "splitters": ["lca", at_random], "grid": grid}
+    one, two = (splitlab.run(config, jobs=jobs).impurities(6, 3, 7, "gini") for jobs in (1, 2))
+    assert (one == two).all()
+    fewer = splitlab.run(config, runs=700).impurities(6, 3, 7, "gini")
+    assert (fewer == one[:700]).all()
+    assert len(np.unique(one[:, 1] - one[:, 0])) > 1000  # other random numbers for other tables
+
+
+def test_a_default_of_ones_own_is_kept() -> None:
+    own = np.random.default_rng(3)
+    assert SAME in broken(functools.partial(at_random, rng=own))
+
+
+@pytest.mark.parametrize(
+    ("waive", "ratio", "says"),
+    [
+        ("row", None, "'row' is no rule; did you mean 'rows'"),
+        (["rows", "xyz"], None, "'xyz' is no rule; the rules are untouched, repeatable, rows"),
+        ("valid", None, "'valid' cannot be waived"),
+        ("optimum", 2.0, "'optimum' does not go with a ratio"),
+    ],
+)
+def test_rules_that_cannot_be_waived(waive: Any, ratio: float | None, says: str) -> None:
+    with pytest.raises(ValueError, match=f"waive: {says}"):
+        contract.check("lca", ratio, waive=waive)
+
+
+def test_a_waived_rule_is_not_tried() -> None:
+    assert broken(by_size_only, waive="pure") == []
+    assert SAME not in broken(made_random(1), waive="repeatable")
+
+
+def test_the_command_waives(elsewhere: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    name = f"{write_module(elsewhere, SOURCE)}:good"
+    assert main(["check", name, "--waive", "rows", "--waive", "scale"]) == 0
+    assert capsys.readouterr().out.endswith(f"{name}: every rule holds that was tried; waived: rows, scale\n")
+    assert main(["check", name, "--waive", "order"]) == 2
+    with pytest.raises(SystemExit):
+        main(["check", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert all(rule in shown for rule in contract.RULES if rule != "valid")
+
+
+def test_a_long_check_says_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(table: np.ndarray, impurity: str) -> Any:
+        time.sleep(0.02)
+        return best(table, impurity)
+
+    monkeypatch.setattr(contract, "SHAPES", contract.SHAPES[:3])
+    assert contract.check(slow).passed
+    said = capsys.readouterr().err
+    assert "slow: " in said
+    assert "left] " in said
+    contract.check(slow, progress=False)
+    assert capsys.readouterr().err == ""
+    contract.check("lca")
+    assert capsys.readouterr().err == ""

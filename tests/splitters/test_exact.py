@@ -342,12 +342,12 @@ def test_an_interrupt_while_others_compile_ends_them() -> None:
     other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 
     class Interrupted:
-        def wait(self) -> None:
+        def poll(self) -> None:
             raise KeyboardInterrupt
 
         def terminate(self) -> None:
             pass
 
     with pytest.raises(KeyboardInterrupt):
-        precompile._wait([Interrupted(), other])  # type: ignore[list-item]
+        precompile._wait([Interrupted(), other], [])  # type: ignore[list-item]
     assert other.wait(timeout=10) == -signal.SIGTERM

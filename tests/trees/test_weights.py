@@ -11,7 +11,7 @@ import pytest
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier as Reference
 
-from splitlab.trees import DecisionTreeClassifier, criteria, export_text, plot
+from splitlab.trees import DecisionTreeClassifier, best_split, criteria, export_text, plot
 from splitlab.trees.weights import in_units
 from tests.helpers.weights import mixed, numeric, same_tree
 
@@ -167,3 +167,35 @@ def test_gains_of_large_counts() -> None:
     for shares in np.random.default_rng(0).random((2000, 3)):
         counts = np.rint(np.array([[shares[0], shares[1], 0], [shares[1], shares[2], shares[0]]]) * 1e14)
         assert criteria.information_gain(counts) > 0
+
+
+@pytest.mark.parametrize("nominal", [False, True])
+@pytest.mark.parametrize("seed", range(40))
+def test_weights_of_one_attribute_repeat_its_examples(seed: int, nominal: bool) -> None:
+    rng = np.random.default_rng([seed, nominal])
+    n = int(rng.integers(4, 40))
+    values = rng.choice(list("abcdef"), n) if nominal else rng.integers(0, 6, n).astype(float)
+    y, weight = rng.integers(0, 3, n), rng.integers(0, 4, n)
+    weight[0] = 1
+    weighted = best_split(values, y, sample_weight=weight)
+    repeated = best_split(np.repeat(values, weight), np.repeat(y, weight))
+    if not repeated:
+        assert not weighted
+        return
+    assert (weighted.threshold, weighted.branches) == (repeated.threshold, repeated.branches)
+    assert weighted.value == repeated.value
+    there = [weighted.classes.tolist().index(label) for label in repeated.classes]
+    assert (weighted.table[:, there] == repeated.table).all()
+    scaled = best_split(values, y, sample_weight=0.3 * weight)
+    assert (scaled.threshold, scaled.branches) == (weighted.threshold, weighted.branches)
+    assert np.allclose(scaled.table, 0.3 * weighted.table, rtol=1e-12)
+
+
+def test_fewest_examples_are_counted_whatever_their_weights() -> None:
+    assert best_split([1, 2, 3, 4], [0, 1, 1, 1], sample_weight=[9, 1, 1, 1], min_samples_leaf=2).threshold == 2.5
+
+
+@pytest.mark.parametrize("weight", [[1, 2], [-1, 1, 1], [0, 0, 0], [1, float("nan"), 1]])
+def test_weights_of_one_attribute_that_are_none(weight: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"sample_weight|Sample weights"):
+        best_split([1, 2, 3], [0, 1, 1], sample_weight=weight)

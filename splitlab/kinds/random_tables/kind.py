@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -14,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from splitlab import plugins
+from splitlab import dependencies, plugins
 from splitlab.engine.blocks import Block, BlockData, Column, Task
 from splitlab.engine.checksums import check_file
 from splitlab.engine.config import Experiment
@@ -46,7 +45,7 @@ from splitlab.kinds.random_tables.work import (
 from splitlab.published import Published, load, located, table_names
 from splitlab.sources import source_hash
 from splitlab.splitters import fingerprint, get, known
-from splitlab.splitters.precompile import compile_all, uncompiled
+from splitlab.splitters.precompile import compile_all
 from splitlab.text import ConfigError
 
 SAMPLER = "splitlab.tables.sampling"
@@ -124,7 +123,7 @@ class RandomTables(Kind[T, R]):
             own = self.splitter_fingerprint(splitter, imported)
             if own is None or not plugins.is_plugin(impurity):
                 return own
-            return own + plugins.fingerprint(impurity) if imported else None
+            return own + dependencies.fingerprint(impurity) if imported else None
         return None  # a function that is not to be had any more
 
     def splitter_fingerprint(self, splitter: str, imported: bool) -> str | None:
@@ -162,12 +161,7 @@ class RandomTables(Kind[T, R]):
 
     def prepare(self, session: Session) -> None:
         """Have the kernels compiled, so that workers find them."""
-        began, fresh = time.monotonic(), uncompiled(all_splitters(self.experiment))
-        if fresh:
-            session.remark("compiling the kernels; this is done once and takes up to two minutes ...")
         compile_all(all_splitters(self.experiment))
-        if fresh:
-            session.remark(f"kernels compiled in {time.monotonic() - began:.1f} s")
 
     def functions(self) -> tuple[str, ...]:
         """The user-defined splitters and impurities."""

@@ -16,9 +16,11 @@ from splitlab.kinds.random_tables.plan import BLOCK_RUNS
 from splitlab.kinds.random_tables.work import draw, start_state
 from splitlab.report.layout import Entry, Table, grid, value_numbers
 from splitlab.splitters import get, split_batch
+from splitlab.splitters.compiling import compilation_shown
 from splitlab.text import ConfigError
 
 
+@compilation_shown()
 def replay(
     kind: Any, folder: Path, n: int, k: int, max_count: int | None, run: int, plugins: Plugins | None = None
 ) -> str:

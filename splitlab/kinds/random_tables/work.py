@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splitlab import plugins
+from splitlab import dependencies, plugins
 from splitlab.engine.blocks import Block, BlockData, Column, Task, joined
 from splitlab.engine.provenance import provenance
 from splitlab.impurity import code, score
@@ -118,7 +118,7 @@ def user_code(impurities: Iterable[str], splitters: Iterable[str]) -> dict[str, 
     """The fingerprints of user-defined functions, for a manifest."""
     from_names = [*filter(plugins.is_plugin, impurities)]
     functions = [*from_names, *(get(s).kernel_path for s in splitters if get(s).custom)]
-    return {name: plugins.fingerprint(name) for name in functions}
+    return {name: dependencies.fingerprint(name) for name in functions}
 
 
 def timing_provenance(experiment: RandomTablesExperiment) -> dict[str, Any]:

@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from splitlab import notebook
 from splitlab.engine.store import Store
-from splitlab.kinds.random_tables.config import Cell, RandomTablesExperiment
-from splitlab.kinds.splits.summary import Summary, block_wins, cell_columns, summarise
+from splitlab.kinds.random_tables.config import CELL, Cell, RandomTablesExperiment
+from splitlab.kinds.splits.summary import Summary, block_wins, cell_columns, cell_fields, summarise, wins
+from splitlab.splitters import get, known
 
 
 class Results:
@@ -88,6 +90,58 @@ class Results:
         columns = tuple((impurity, s) for s in self.experiment.splitters)
         return np.concatenate([part for _, _, part in cell_columns(cell, runs[cell], self._store, columns)])
 
+    def runs(self) -> pd.DataFrame:
+        """Every run as a row: what each splitter made of its table, for pandas and seaborn.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per impurity, cell, run and splitter (of kind optimality also ``exact`` where it was computed):
+            impurity, n, k, max_count, run (from 0 on, as ``splitlab replay`` counts), splitter; value, the impurity
+            I(u_L) + I(u_R) of its split, NaN where it failed; win, whether that is the least of all within rounding.
+            The names are categories. A row takes 39 bytes: 10,000 runs of 12 cells with four splitters and one
+            impurity make 480,000 rows, 19 MB, and twice that for a moment.
+
+        Raises
+        ------
+        ValueError
+            The experiment keeps no single runs.
+        """
+        self._check_runs_are_kept()
+        experiment = self.experiment
+        all_of_them = dict.fromkeys(s for cell, _ in experiment.cells for s in experiment.competitors(cell))
+        frames = []
+        for impurity in experiment.impurities:
+            for cell, runs in experiment.cells:
+                names = experiment.competitors(cell)
+                blocks = list(cell_columns(cell, runs, self._store, tuple((impurity, s) for s in names)))
+                values = np.concatenate([part for _, _, part in blocks])
+                won = wins(values, np.concatenate([totals for _, totals, _ in blocks]))
+                place = {
+                    "impurity": pd.Categorical([impurity], experiment.impurities).repeat(values.size),
+                    **{key: np.full(values.size, size) for key, size in cell_fields(cell).items()},
+                    "run": np.repeat(np.arange(runs, dtype=np.int32), len(names)),
+                    "splitter": pd.Categorical(list(names) * runs, list(all_of_them)),
+                }
+                frames.append(pd.DataFrame({**place, "value": values.ravel(), "win": won.ravel()}))
+        return pd.concat(frames, ignore_index=True)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the main numbers of the experiment."""
+        experiment = self.experiment
+        return notebook.paragraph(f"{experiment.name}, kind {experiment.kind}: {self._lead()}") + self._main().to_html(
+            max_rows=60, na_rep="", float_format="{:.6g}".format
+        )
+
+    def _lead(self) -> str:
+        """What the numbers in a notebook are."""
+        found = "the least impurity of all" if self.optimality is None else "the optimum, or the best split known"
+        return f"percent of the runs on which each splitter finds {found}, with its 95 % interval (Wilson)"
+
+    def _main(self) -> pd.DataFrame:
+        """The numbers for a notebook."""
+        return percent_by_splitter(self.win_percentage if self.optimality is None else self.optimality)
+
     def among(self, splitters: Sequence[str]) -> Results:
         """The numbers that these runs give for some of the splitters: a win depends on who takes part.
 
@@ -117,12 +171,25 @@ class Results:
         return Results(part, self._store, summarise(part, self._store))
 
     def _check_runs_are_kept(self) -> None:
-        if not self.experiment.keep_runs:
+        if not getattr(self.experiment, "keep_runs", True):
             raise ValueError(f"{self.experiment.name} has keep_runs: false; there are no single runs, only their sums")
 
     def block_wins(self) -> pd.DataFrame:
         """Wins per block of 1,000 runs: impurity, n, k, max_count, block, runs, and a column per splitter."""
         return block_wins(self.experiment, self._store)
+
+
+def percent_by_splitter(frame: pd.DataFrame) -> pd.DataFrame:
+    """Percentages with their 95 % intervals, a row for each impurity and cell, a column for each splitter."""
+    numbers = frame[["percent", "wilson_low", "wilson_high"]].to_numpy()
+    texts = [f"{percent:.1f} [{low:.1f}, {high:.1f}]" for percent, low, high in numbers]
+    titles = {name: get(name).title if known(name) else name for name in frame["splitter"].unique()}
+    if len(set(titles.values())) < len(titles):
+        titles = {name: name for name in titles}
+    shown = frame.assign(percent=texts, splitter=frame["splitter"].map(titles))
+    keys = ["impurity", *CELL]
+    wide = shown.pivot_table(index=keys, columns="splitter", values="percent", aggfunc="first", sort=False)
+    return wide[list(titles.values())].rename_axis(columns=None)
 
 
 def _cells(experiment: RandomTablesExperiment) -> str:

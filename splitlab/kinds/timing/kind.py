@@ -134,6 +134,7 @@ class Timing(RandomTables[TimingExperiment, TimingResults]):
             "wall_seconds": round(time.monotonic() - began, 3),
             "processor_seconds": round(time.thread_time() - worked, 3),
             **timing_provenance(experiment),
+            **self.function_sources(),
         }
         return TimingResults(experiment, with_published(experiment, frame), manifest)
 

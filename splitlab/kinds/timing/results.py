@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from splitlab.engine.store import MemoryStore
+from splitlab.kinds.random_tables.config import CELL
 from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.summary import Summary
 from splitlab.kinds.timing.config import TimingExperiment
@@ -40,3 +41,14 @@ class TimingResults(Results):
     def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:
         """A timing keeps no impurities: ValueError."""
         raise ValueError(f"{self.experiment.name} is of kind timing, which keeps no impurities; run it as kind splits")
+
+    def runs(self) -> pd.DataFrame:
+        """A timing keeps no single runs: ValueError."""
+        raise ValueError(f"{self.experiment.name} is of kind timing, which keeps no single runs; see .timing")
+
+    def _lead(self) -> str:
+        return "microseconds per table, and times relative to the baseline"
+
+    def _main(self) -> pd.DataFrame:
+        keys = ["engine", "impurity", *CELL, "splitter"]
+        return self.timing[[*keys, "microseconds", "ratio"]].set_index(keys)

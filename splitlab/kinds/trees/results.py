@@ -60,6 +60,18 @@ class TreesResults(Results):
         """Trees keep no impurities: ValueError."""
         raise ValueError(f"{self.experiment.name} is of kind trees, which keeps no impurities; see .trees")
 
+    def runs(self) -> pd.DataFrame:
+        """Every tree as a row: the columns of ``trees``, one row per data set, impurity, splitter, trial and fold."""
+        return self.trees.copy()
+
+    def _lead(self) -> str:
+        return "mean accuracy in percent of each splitter, over all trials"
+
+    def _main(self) -> pd.DataFrame:
+        keys = ["impurity", "dataset"]
+        mean = self.trials().pivot_table(index=keys, columns="splitter", values="accuracy", sort=False)
+        return mean.round(2).rename_axis(columns=None)
+
     def trials(self) -> pd.DataFrame:
         """One row per data set, impurity, splitter and trial: percent classified right, mean number of nodes."""
         keys = ["dataset", "impurity", "splitter", "trial"]

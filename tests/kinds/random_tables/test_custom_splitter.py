@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 import splitlab
-from splitlab import plugins
+from splitlab import dependencies, plugins
 from splitlab.cli import main
 from splitlab.engine import runner
 from splitlab.engine.blocks import Block, Task
@@ -402,7 +402,7 @@ def test_a_closure_is_computed_again_when_it_is_another_one(tmp_path: Path) -> N
 def test_a_manifest_says_which_code_ran(tmp_path: Path) -> None:
     splitlab.run(config("lca", largest, runs=20), out=tmp_path / "out")
     name = plugins.hand_over(largest)
-    assert f'"{name}": "{plugins.fingerprint(name)}"' in (tmp_path / "out" / "manifest.json").read_text()
+    assert f'"{name}": "{dependencies.fingerprint(name)}"' in (tmp_path / "out" / "manifest.json").read_text()
 
 
 # Time
