@@ -35,6 +35,7 @@ from splitlab._jit import Floats, Ints
 from splitlab.plugins import hand_over, is_plugin
 from splitlab.tables.contingency import as_counts, show
 from splitlab.trees import formulas
+from splitlab.trees.measures import CCP, CCP_NORMALIZED, DCSM, GAIN, GAIN_RATIO, HDDT, IHD, IHDW, TWOING
 from splitlab.trees.parameters import FLAG, check, one_of
 
 # Splits whose values differ by a smaller share are equally good: formulas carry rounding noise. The values of DCSM,
@@ -75,6 +76,8 @@ class Criterion:
         Values that differ by no larger share are equally good.
     floor : float
         Smaller values carry as much rounding noise as this one; 0 if all are accurate.
+    code : int
+        The number by which ``measures`` knows it; -1 if it has no compiled form.
     cuts : callable, optional
         A faster search for the best thresholds of numeric attributes than by the formula: class counts int64 (p, k) of
         the values of all nodes, where each node's begin -> for each node with several the value before its threshold.
@@ -94,6 +97,7 @@ class Criterion:
     binary: bool = False
     same: float = SAME
     floor: float = 0.0
+    code: int = -1
     cuts: Callable[[Ints, Ints], Ints] | None = field(default=None, repr=False)
 
     def __call__(self, table: ArrayLike) -> float:
@@ -251,7 +255,7 @@ def gain_of(impurity: str) -> Criterion:
     title = {"gini": "Gini gain", "entropy": "information gain"}.get(impurity, f"gain of {impurity}")
     source = {"gini": BREIMAN, "entropy": QUINLAN}.get(impurity, "gain of an impurity")
     return Criterion(impurity, title, range=(0.0, largest), impurity=impurity, source=source, formula=gain,
-                     is_gain=True, floor=0.0 if impurity in impurities.NAMES else 1.0, **CONVEX)  # fmt: skip
+                     is_gain=True, floor=0.0 if impurity in impurities.NAMES else 1.0, code=GAIN, **CONVEX)  # fmt: skip
 
 
 def _confidence(impurity: str, normalize: bool) -> Criterion:
@@ -260,13 +264,13 @@ def _confidence(impurity: str, normalize: bool) -> Criterion:
     title = f"CCP {impurity} gain{', normalised' if normalize else ''}"
     formula = partial(formulas.ccp, terms=TERMS[impurity], normalize=normalize)
     return Criterion(name, title, range=(-inf, inf), impurity=impurity, source=CONFIDENCE, formula=formula, tie="hddt",
-                     floor=1.0, **NOT_CONVEX)  # fmt: skip
+                     floor=1.0, code=CCP_NORMALIZED if normalize else CCP, **NOT_CONVEX)  # fmt: skip
 
 
-def _hellinger(name: str, title: str, formula: Callable[[Ints], Floats]) -> Criterion:
+def _hellinger(name: str, title: str, formula: Callable[[Ints], Floats], code: int) -> Criterion:
     """The entry of a form of the Hellinger distance."""
     return Criterion(name, title, range=(0.0, sqrt(2.0)), impurity="entropy", source=HELLINGER, formula=formula,
-                     **CONVEX)  # fmt: skip
+                     code=code, **CONVEX)  # fmt: skip
 
 
 CRITERIA: dict[str, Criterion] = {
@@ -275,19 +279,19 @@ CRITERIA: dict[str, Criterion] = {
         gain_of("gini"),
         gain_of("entropy"),
         Criterion("gain_ratio", "gain ratio", range=(0.0, 1.0), impurity="entropy", source=QUINLAN,
-                  formula=formulas.gain_ratio, **CONVEX),
+                  formula=formulas.gain_ratio, code=GAIN_RATIO, **CONVEX),
         Criterion("twoing", "twoing", range=(0.0, 0.25), impurity="gini", source=BREIMAN, formula=formulas.twoing,
-                  binary=True, **CONVEX),
+                  code=TWOING, binary=True, **CONVEX),
         Criterion("dcsm", "DCSM", range=(0.0, inf), impurity="entropy", formula=formulas.dcsm,
                   source="Chandra, Kothari, Paul, A new node splitting measure for decision tree construction (2010)",
-                  same=SAME_DCSM, **{**CONVEX, "maximise": False}),
-        _hellinger("hddt", "HDDT", formulas.hddt),
-        _hellinger("hddt_all", "HDDT, all partitions", formulas.hddt_all),
+                  same=SAME_DCSM, code=DCSM, **{**CONVEX, "maximise": False}),
+        _hellinger("hddt", "HDDT", formulas.hddt, HDDT),
+        _hellinger("hddt_all", "HDDT, all partitions", formulas.hddt_all, -1),
         *(_confidence(impurity, normalize) for normalize in (False, True) for impurity in ("gini", "entropy")),
         Criterion("ihd", "iHD", range=(0.0, 1.0), impurity="entropy", source=INTER_NODE,
-                  formula=formulas.ihd, **CONVEX),
+                  formula=formulas.ihd, code=IHD, **CONVEX),
         Criterion("ihdw", "iHDw", range=(0.0, 1.0), impurity="entropy", formula=formulas.ihdw,
-                  source=INTER_NODE, **NOT_CONVEX),
+                  source=INTER_NODE, code=IHDW, **NOT_CONVEX),
     )
 }  # fmt: skip
 

@@ -24,9 +24,7 @@ from scipy.special import xlog1py, xlogy
 
 from splitlab import impurity as kernels
 from splitlab._jit import Floats, Ints
-
-# exp(D) of DCSM, and its sums, stay far inside a float up to this number of classes in the node.
-LARGEST_EXP = 500
+from splitlab.trees.measures import LARGEST_EXP
 
 # Two-group partitions of so many classes are 32,767; beyond, trying them all is no criterion for an inner loop.
 MOST_CLASSES = 16

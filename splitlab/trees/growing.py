@@ -12,7 +12,7 @@ Levels are cut into blocks of nodes, which bounds the memory: about ``CELLS`` co
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splitlab._jit import Bools, Floats, Ints
-from splitlab.trees import filters
+from splitlab.impurity import code
+from splitlab.trees import filters, sweep
 from splitlab.trees.criteria import SAME, Criterion, first_best
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.proposals import (
     Between,
-    Proposals,
     Values,
     midpoint,
     nominal,
@@ -42,6 +42,8 @@ CELLS = 1 << 22
 
 # Few examples cost no more than the calls, so numeric columns are joined up to so many counts.
 BATCH = 1 << 17
+
+NO_WEIGHT = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +128,8 @@ class Growth:
 
 def grow(examples: Examples, growth: Growth) -> Tree:
     """Grow a tree of the examples; or several trees, whose roots are the first nodes of the result."""
+    # As kernels take them, each column side by side.
+    examples = replace(examples, x=np.asfortranarray(examples.x), y=examples.y.astype(np.int64, copy=False))
     front = _Front.root(examples, growth)
     levels = []
     while True:
@@ -150,15 +154,18 @@ class _Front:
         The number of examples.
     node : int32 (n,)
         The node of each example; -1 if it is in a leaf.
-    sorted_rows : list of int32 arrays
-        For each attribute the examples that may still be split by it, ascending by node, then value.
+    rows : int32 (s,)
+        For one attribute after the other, the examples that may still be split by it, ascending by node, then value.
+    starts : int64 (p + 1,)
+        Where those of each attribute begin.
     """
 
     depth: int
     counts: Ints
     size: Ints
     node: NodeOfRow
-    sorted_rows: list[Rows]
+    rows: Rows
+    starts: Ints
 
     @classmethod
     def root(cls, examples: Examples, growth: Growth) -> _Front:
@@ -173,7 +180,17 @@ class _Front:
             order = np.argsort(column, kind="stable").astype(np.int32)
             order = order[(node[order] >= 0) & ~np.isnan(column[order])]
             rows.append(order[np.argsort(node[order], kind="stable")])
-        return cls(0, counts, size, node, rows)
+        starts = np.cumsum([0, *map(len, rows)])
+        return cls(0, counts, size, node, np.concatenate(rows), starts)
+
+    def ranges(self, start: int, stop: int) -> tuple[Ints, Ints]:
+        """Where in ``rows`` the examples of a range of nodes begin and end, for each attribute: two int64 (p,)."""
+        if (start, stop) == (0, len(self.counts)):
+            return self.starts[:-1], self.starts[1:]
+        lists = np.split(self.node.take(self.rows), self.starts[1:-1])
+        return tuple(
+            self.starts[:-1] + np.array([np.searchsorted(nodes, at) for nodes in lists]) for at in (start, stop)
+        )
 
     @staticmethod
     def open(counts: Ints, size: Ints, depth: int, growth: Growth) -> Bools:
@@ -204,17 +221,8 @@ class _Front:
         is_open = self.open(counts, size, self.depth + 1, growth)
         number = np.full(len(examples.y), LEAF, np.int32)
         number[rows] = np.where(is_open[child], child, LEAF)
-        lists = [self._descended(c, number, ~level.dead[c], m) for c in range(len(self.sorted_rows))]
-        return _Front(self.depth + 1, counts, size, number, lists)
-
-    def _descended(self, column: int, number: NodeOfRow, alive: Bools, m: int) -> Rows:
-        """The sorted list of an attribute for the m children; ``alive`` says in which nodes it may be used below."""
-        rows = self.sorted_rows[column]
-        child = number.take(rows)
-        kept = (child >= 0) & alive.take(self.node.take(rows))
-        rows, child = rows[kept], child[kept]
-        # Numbers of 16 bits are sorted in linear time.
-        return rows[np.argsort(child.astype(np.uint16) if m <= 1 << 16 else child, kind="stable")]
+        lists = sweep.descended(self.rows, self.starts, self.node, number, level.dead, m)
+        return _Front(self.depth + 1, counts, size, number, *lists)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,94 +264,154 @@ class _Level:
 def _split_level(front: _Front, examples: Examples, growth: Growth) -> _Level:
     """Find the best split of every node of a level, block by block."""
     blocks = list(front.blocks(max(examples.k, examples.x.shape[1])))
-    keys = [front.node.take(rows) for rows in front.sorted_rows]
+    compiled = ~examples.nominal & (growth.criterion.code >= 0)
     parts = []
     for start, stop in blocks:
-        proposals, dead, m = [], [], stop - start
-        totals = front.counts[start:stop]
-        ranges = [slice(*np.searchsorted(key, [start, stop])) for key in keys]
-        for columns in _batches(examples.nominal, [(here.stop - here.start + m) * examples.k for here in ranges]):
-            rows = [front.sorted_rows[c][ranges[c]] for c in columns]
-            node = np.concatenate([keys[c][ranges[c]] + (i * m - start) for i, c in enumerate(columns)])
-            x = np.concatenate([examples.x[:, c].take(here) for c, here in zip(columns, rows, strict=True)])
-            here = np.concatenate(rows)
-            weight = None if examples.weight is None else examples.weight.take(here)
-            values = values_of(node, x, examples.y.take(here), examples.k, weight)
-            size = None if weight is None else np.tile(front.size[start:stop], len(columns))
-            nodes = _Nodes(np.tile(totals, (len(columns), 1)), size, examples.unit)
-            proposal, lost = _propose(values, nodes, bool(examples.nominal[columns[0]]), growth)
-            proposals += proposal.parts(len(columns))
-            dead += np.split(lost, len(columns))
-        parts.append(_choose(front.depth, totals, proposals, np.array(dead), examples.total, growth))
+        starts, stops = front.ranges(start, stop)
+        found = _Splits.none(examples.x.shape[1], stop - start, growth.criterion)
+        _sweep(found, np.flatnonzero(compiled), (starts, stops), front, (start, stop), examples, growth)
+        rows = [front.rows[slice(*here)] for here in zip(starts, stops, strict=True)]
+        cells = [(len(here) + stop - start) * examples.k for here in rows]
+        for columns in _batches(np.flatnonzero(~compiled), examples.nominal, cells):
+            _propose(found, columns, [rows[c] for c in columns], front, (start, stop), examples, growth)
+        parts.append(_choose(front.depth, front.counts[start:stop], found, examples.total, growth))
     return _joined(parts, [start for start, _ in blocks])
 
 
-def _batches(nominal: Bools, cells: list[int]) -> Iterator[list[int]]:
-    """Neighbouring columns that are worked on as one: numeric ones, with about `BATCH` counts together.
+def _batches(columns: Ints, nominal: Bools, cells: list[int]) -> Iterator[list[int]]:
+    """Some of the columns, in turn, that are worked on as one: numeric ones, with about `BATCH` counts together.
 
     ``cells`` (p,) are how many counts each column makes. A nominal column is alone.
     """
     batch: list[int] = []
-    for column, is_nominal in enumerate(nominal):
-        if batch and (is_nominal or nominal[batch[-1]] or sum(cells[batch[0] : column + 1]) > BATCH):
+    for column in columns:
+        if batch and (nominal[column] or nominal[batch[-1]] or sum(cells[c] for c in [*batch, column]) > BATCH):
             yield batch
             batch = []
         batch.append(column)
-    yield batch
+    if batch:
+        yield batch
 
 
 @dataclass(frozen=True, eq=False)
-class _Nodes:
-    """The class counts (m, k) of m nodes, missing values included; if examples have weights, how many there are (m,).
+class _Splits:
+    """The best split of each of m nodes by each of p attributes, as in `Proposals`.
 
-    ``unit`` is what a weight of 1 is worth.
+    Attributes
+    ----------
+    keys : float64 (c, p, m)
+        -inf where there is no split.
+    improvement, threshold : float64 (p, m)
+    n_branches, default : int64 (p, m)
+    dead : bool (p, m)
+        Whether the attribute is given up at the node.
+    groupings : list of (int, Values, int64 array)
+        For nominal attributes the column, the values present in the nodes, and their branches.
     """
 
-    totals: Ints
-    size: Ints | None
-    unit: float
+    keys: Floats
+    improvement: Floats
+    threshold: Floats
+    n_branches: Ints
+    default: Ints
+    dead: Bools
+    groupings: list[tuple[int, Values, Ints]]
+
+    @classmethod
+    def none(cls, p: int, m: int, criterion: Criterion) -> _Splits:
+        """No split anywhere, to be filled."""
+        keys, nan = np.full((2 if criterion.tie else 1, p, m), -inf), np.full((p, m), np.nan)
+        return cls(keys, nan, nan.copy(), np.zeros((p, m), np.int64), np.zeros((p, m), np.int64),
+                   np.ones((p, m), np.bool_), [])  # fmt: skip
 
 
-def _propose(values: Values, nodes: _Nodes, is_nominal: bool, growth: Growth) -> tuple[Proposals, Bools]:
-    """The split of every node by one attribute, and at which nodes the attribute is dead, bool (m,)."""
-    totals, m, least = nodes.totals, len(nodes.totals), growth.min_samples_leaf
-    alive = filters.several_values(values, m)
-    limits: dict[str, Any] = {"min_weight": growth.min_weight_leaf, "size": nodes.size}
-    if not is_nominal:
-        found = numeric(values, totals, growth.criterion, least, between=growth.between, **limits)
-        return found, ~alive
-    if growth.min_second:
-        alive &= filters.second_most_frequent(values, m) >= growth.min_second
-    usable = alive.copy()
-    if growth.max_p is not None:
-        usable &= filters.independence(values, m, nodes.unit) < growth.max_p
-    return nominal(values, totals, growth.criterion, growth.grouping, least, usable, **limits), ~alive
+def _sweep(
+    found: _Splits,
+    columns: Ints,
+    ranges: tuple[Ints, Ints],
+    front: _Front,
+    nodes: tuple[int, int],
+    examples: Examples,
+    growth: Growth,
+) -> None:
+    """Enter the best thresholds of some numeric columns at a range of nodes, whose examples lie in these ``ranges``."""
+    (start, stop), criterion = nodes, growth.criterion
+    least_examples, least_weight = growth.min_samples_leaf, growth.min_weight_leaf
+    convex = criterion.hyperplanes and least_examples <= 1 and least_weight <= 0
+    rule = sweep.Rule(criterion.code, code(criterion.impurity), bool(criterion.tie), convex, criterion.same,
+                      criterion.floor, least_examples, least_weight)  # fmt: skip
+    weight = NO_WEIGHT if examples.weight is None else examples.weight
+    data = sweep.Data(front.rows, front.node, examples.x, examples.y, weight)
+    low, high = np.full((2, *found.dead.shape), np.nan)
+    into = sweep.Found(found.keys, found.improvement, low, high, found.n_branches, found.default, found.dead)
+    sweep.best_thresholds(data, columns, *ranges, start, front.counts[start:stop], front.size[start:stop], rule, into)
+    found.threshold[:] = growth.between(low, high)
 
 
-def _choose(depth: int, counts: Ints, proposals: list[Proposals], dead: Bools, n_total: int, growth: Growth) -> _Level:
+def _propose(
+    found: _Splits,
+    columns: list[int],
+    sorted_rows: list[Rows],
+    front: _Front,
+    nodes: tuple[int, int],
+    examples: Examples,
+    growth: Growth,
+) -> None:
+    """Enter the splits by a nominal column, or by a batch of numeric ones, at a range of nodes.
+
+    ``sorted_rows`` are the examples of these nodes for each of the columns.
+    """
+    start, stop = nodes
+    m, width = stop - start, len(columns)
+    # The columns side by side, as if each had nodes of its own.
+    rows = np.concatenate(sorted_rows)
+    node = np.concatenate([front.node.take(here) + (i * m - start) for i, here in enumerate(sorted_rows)])
+    x = np.concatenate([examples.x[:, c].take(here) for c, here in zip(columns, sorted_rows, strict=True)])
+    weight = None if examples.weight is None else examples.weight.take(rows)
+    values = values_of(node, x, examples.y.take(rows), examples.k, weight)
+    totals = np.tile(front.counts[start:stop], (width, 1))
+    size = None if weight is None else np.tile(front.size[start:stop], width)
+    alive = filters.several_values(values, m * width)
+    limits: dict[str, Any] = {"min_weight": growth.min_weight_leaf, "size": size}
+    criterion, least = growth.criterion, growth.min_samples_leaf
+    if examples.nominal[columns[0]]:
+        if growth.min_second:
+            alive &= filters.second_most_frequent(values, m) >= growth.min_second
+        usable = alive.copy()
+        if growth.max_p is not None:
+            usable &= filters.independence(values, m, examples.unit) < growth.max_p
+        proposal = nominal(values, totals, criterion, growth.grouping, least, usable, **limits)
+        found.groupings.append((columns[0], values, proposal.branch))
+    else:
+        proposal = numeric(values, totals, criterion, least, between=growth.between, **limits)
+    found.keys[:, columns] = proposal.keys.reshape(-1, width, m)
+    for name in ("improvement", "threshold", "n_branches", "default"):
+        getattr(found, name)[columns] = getattr(proposal, name).reshape(width, m)
+    found.dead[columns] = ~alive.reshape(width, m)
+
+
+def _choose(depth: int, counts: Ints, found: _Splits, n_total: int, growth: Growth) -> _Level:
     """Choose the best attribute of each node with class counts (m, k), or none.
 
-    ``proposals`` has one entry for each attribute, ``dead`` is bool (p, m), and ``n_total`` is the number of
-    examples, or the sum of their weights.
+    ``n_total`` is the number of examples, or the sum of their weights.
     """
-    m = len(counts)
-    chosen = _best_columns(np.stack([p.keys for p in proposals], 2), growth)
-    feature = np.full(m, LEAF)
-    threshold, improvement = np.full(m, np.nan), np.full(m, np.nan)
-    n_branches, default = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    nodes = np.arange(len(counts))
+    column = _best_columns(np.moveaxis(found.keys, 1, 2), growth)
+    improvement = found.improvement[column, nodes]
+    # 0 is met without gain, too
     share = counts.sum(1) / n_total
-    least = growth.min_decrease * (1 - SAME) - growth.criterion.noise(counts) * share  # 0 is met without gain, too
+    least = growth.min_decrease * (1 - SAME) - growth.criterion.noise(counts) * share
+    chosen = (column >= 0) & (improvement * share >= least)
+    feature = np.where(chosen, column, LEAF)
+    threshold, improvement = (np.where(chosen, a, np.nan) for a in (found.threshold[column, nodes], improvement))
+    n_branches, default = (np.where(chosen, a[column, nodes], 0) for a in (found.n_branches, found.default))
     value_parts = []
-    for column, proposal in enumerate(proposals):
-        here = np.flatnonzero((chosen == column) & (proposal.improvement * share >= least))
-        feature[here] = column
-        threshold[here], improvement[here] = proposal.threshold[here], proposal.improvement[here]
-        n_branches[here], default[here] = proposal.n_branches[here], proposal.default[here]
-        if len(proposal.branch):
-            mine = feature[proposal.values.node] == column
-            value_parts.append((proposal.values.node[mine], proposal.values.value[mine], proposal.branch[mine]))
+    for c, values, branch in found.groupings:
+        if len(branch):
+            mine = feature[values.node] == c
+            value_parts.append((values.node[mine], values.value[mine], branch[mine]))
     node, value, branch = _sorted_values(value_parts)
-    return _Level(depth, counts, feature, threshold, n_branches, default, improvement, node, value, branch, dead)
+    return _Level(depth, counts, feature, threshold, n_branches, default, improvement, node, value, branch, found.dead)
 
 
 def _sorted_values(parts: list[tuple[Ints, Floats, Ints]]) -> tuple[Ints, Floats, Ints]:

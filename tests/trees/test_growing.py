@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from splitlab.trees import filters, growing
 from splitlab.trees.criteria import CRITERIA, get
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.growing import Examples, Growth, grow
+from splitlab.trees.measures import measure
 from splitlab.trees.proposals import values_of
 from splitlab.trees.tree import Tree
 
@@ -234,16 +236,66 @@ def test_splits_without_gain_are_made_unless_one_is_asked_for() -> None:
     assert grow(data, growth(min_decrease=1e-6)).node_count == 1
 
 
+def uncompiled(how: Growth) -> Growth:
+    return replace(how, criterion=replace(how.criterion, code=-1))
+
+
 def test_joined_columns_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = examples(5, 200, 9, 3, missing=0.1)
+    data, how = examples(5, 200, 9, 3, missing=0.1), uncompiled(growth(min_samples_leaf=2))
     data = replace(data, nominal=np.arange(9) == 5)
-    joined = grow(data, growth(min_samples_leaf=2))
-    assert len(list(growing._batches(data.nominal, [600] * 9))) == 3
+    joined = grow(data, how)
+    assert len(list(growing._batches(np.arange(9), data.nominal, [600] * 9))) == 3
     monkeypatch.setattr(growing, "BATCH", 0)
-    assert len(list(growing._batches(data.nominal, [600] * 9))) == 9
-    alone = grow(data, growth(min_samples_leaf=2))
+    assert len(list(growing._batches(np.arange(9), data.nominal, [600] * 9))) == 9
+    alone = grow(data, how)
     for name, array in vars(joined).items():
         assert np.array_equal(array, getattr(alone, name), equal_nan=True), name
+
+
+@pytest.mark.parametrize("criterion", [*(name for name in CRITERIA if get(name).code >= 0), f"{__name__}:sines"])
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_compiled_sweeps_find_what_the_formulas_find(criterion: str, k: int) -> None:
+    rng = np.random.default_rng(k)
+    options: list[dict[str, Any]] = [{}, {"min_samples_leaf": 3}, {"min_weight_leaf": 7.0}, {"max_depth": 2}]
+    for seed, how in enumerate(options):
+        for missing in (0.0, 0.15):
+            data = examples(seed, 150, 5, k, missing)
+            data = replace(data, nominal=np.zeros(5, np.bool_), tree=rng.integers(0, 2, 150))
+            if seed % 2:
+                data = replace(data, weight=rng.integers(1, 4, 150), unit=0.5)
+            fast = grow(data, growth(criterion, **how))
+            slow = grow(data, uncompiled(growth(criterion, **how)))
+            for name, array in vars(slow).items():
+                if name == "improvement":
+                    assert np.allclose(fast.improvement, array, rtol=1e-11, atol=1e-15, equal_nan=True)
+                else:
+                    assert np.array_equal(getattr(fast, name), array, equal_nan=True), name
+
+
+def sines(x: float) -> float:
+    """An impurity: 0 at 0 and 1, concave."""
+    return math.sin(math.pi * x)
+
+
+@pytest.mark.parametrize("criterion", [name for name in CRITERIA if get(name).code >= 0])
+@pytest.mark.parametrize("largest", [1, 30, 10**6, 10**14])
+def test_compiled_measures_are_the_formulas(criterion: str, largest: int) -> None:
+    """Also of splits that change next to nothing, and of classes that are absent."""
+    entry, rng = get(criterion), np.random.default_rng(largest % 1000)
+    for k in (2, 3, 5):
+        tables = rng.integers(0, largest, (60, 2, k), endpoint=True)
+        tables[::3, 1] = tables[::3, 0] + rng.integers(0, 2, (20, k))  # nearly proportional
+        for left, right in tables[(tables.sum(2) > 0).all(1)]:
+            totals, sizes = left + right, (int(left.sum()), int(right.sum()))
+            found = measure(left, right, totals, *sizes, entry.code, code(entry.impurity))
+            (expected,) = entry.keys(np.stack([left, right])[None])[0]
+            assert found == pytest.approx(expected, rel=1e-11, abs=1e-14 * max(entry.floor, 1e-6)), (left, right)
+
+
+def test_the_compiled_dcsm_of_many_classes_is_a_logarithm() -> None:
+    left, right = np.ones(600, np.int64), np.arange(600) % 2
+    found = measure(left, right, left + right, 600, 300, get("dcsm").code, 1)
+    assert found == pytest.approx(get("dcsm").keys(np.stack([left, right])[None])[0, 0], rel=1e-12)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
