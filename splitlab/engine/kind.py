@@ -257,7 +257,7 @@ class Kind(ABC, Generic[E, R]):
         verdict = self.verdict(results)
         write_atomically(place / "verdict.txt", verdict.text + "\n")
         for number, sheet in enumerate(self.sheets(results)):
-            below = (*notes, verdict.text) if number == 0 else ()
+            below = (*notes, *([verdict.text] if verdict.judged else [])) if number == 0 else ()
             write_frame(place, sheet.name, sheet.frame, list(sheet.tables), below)
 
     def text(self, results: R, notes: tuple[str, ...] = ()) -> str:

@@ -23,7 +23,6 @@ from splitlab.report.style import Plot
 
 LONG = 30  # rows; longer tables scroll on the screen, and may be broken across printed pages
 STICKY = 14  # characters; row heads up to this width stay in sight when a table is scrolled sideways
-NUMBER = re.compile(r"[-+]?[\d.,]+( ± [\d.,]+)?( ?%)?|–")
 PUBLISHED_HEAD = "paper"  # the columns beside ours, set apart in grey
 # Class and words of a verdict: colour alone would be lost in print and on some readers.
 MARKS = {True: ("good", "✓ Agrees"), False: ("bad", "✗ Differs"), None: ("open", "– No verdict")}
@@ -204,7 +203,7 @@ def _facts(facts: Facts) -> Html:
 
 def _table(table: Table, key: str) -> Html:
     """A table inside a container that scrolls by itself, so that the page never grows wider than the window."""
-    numeric = [all(NUMBER.fullmatch(row[c].text) for row in table.rows) for c in range(len(table.heads))]
+    numeric = [table.numeric(c) for c in range(len(table.heads))]
     stay = _left_edges(table)
     looks = [_look(table, c, numeric[c], stay) for c in range(len(table.heads))]
     heads = [element("th", text(head), scope="col", **look) for head, look in zip(table.heads, looks, strict=True)]
@@ -215,7 +214,7 @@ def _table(table: Table, key: str) -> Html:
     long = " long" if len(table.rows) > LONG else ""
     about = {"role": "region", "aria_labelledby": f"{key}_caption", "tabindex": "0"}
     scroll = element("div", inside, class_=f"scroll{long}", **about)
-    notes = [element("p", prose(note), class_="note") for note in table.notes]
+    notes = [element("p", prose(note), class_="note") for note in table.notes_with("bold")]
     return element("div", scroll, *notes, class_=f"table{long}")
 
 
