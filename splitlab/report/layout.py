@@ -87,7 +87,7 @@ class Table:
             for r in self.rows
         ]
         body = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-        notes = "\n\n".join(_escaped(note, MARKDOWN) for note in self.notes_with("bold"))
+        notes = "\n\n".join(_escaped(note, MARKDOWN) for note in self.notes_with("Bold"))
         return f"{_escaped(self.title, MARKDOWN)}\n\n{body}\n\n{notes}\n"
 
     def as_latex(self) -> str:
@@ -99,7 +99,7 @@ class Table:
                 " & ".join(rf"\textbf{{{t}}}" if e.best else t for t, e in zip(texts, row, strict=True)) + r" \\"
             )
         columns = "".join("r" if self.numeric(c) else "l" for c in range(len(self.heads)))
-        notes = [rf"\par\small {_escaped(note, LATEX)}" for note in self.notes_with("bold")]
+        notes = [rf"\par\small {_escaped(note, LATEX)}" for note in self.notes_with("Bold")]
         return "\n".join(
             [
                 r"\begin{table}", r"\centering", rf"\caption{{{_escaped(self.title, LATEX)}}}",

@@ -18,6 +18,7 @@ from splitlab.kinds.splits.results import Results
 from splitlab.kinds.timing.tables import microseconds
 from splitlab.report.layout import NONE, Entry, Table, percentage
 from splitlab.splitters import titles
+from splitlab.text import counted
 
 MEANING = {OPTIMUM: "the optimum", BEST_KNOWN: "the best split known"}
 NOTES = {
@@ -114,6 +115,23 @@ def _matrix(title: str, part: pd.DataFrame, entry: Callable[[Row], Entry], notes
         rows.append([Entry(names[splitter]), Entry(proven), *entries])
     heads = [f"n={n}, k={k}" + (f", max {m}" if several else "") for n, k, m in cells]
     return Table(title, ["method", "proven", *heads], rows, 1, notes)
+
+
+def findings(frame: pd.DataFrame) -> list[str]:
+    """For each impurity and reference the methods that find it most often, with errors and times, on average."""
+    names, sentences = titles(frame["splitter"]), []
+    for impurity, reference, part in _parts(frame[frame["splitter"] != EXACT]):
+        cells = part.groupby(CELL).ngroups
+        by = part.groupby("splitter", sort=False)
+        means, times = by["percent"].mean(), by["microseconds"].mean()
+        errors = by["standard_error"].apply(lambda e: math.sqrt((e**2).sum()) / cells)
+        best = means.sort_values(ascending=False, kind="stable").index[:3]
+        listed = [f"{names[s]} {means[s]:.1f} ± {errors[s]:.1f} % ({times[s]:.3g} µs a table)" for s in best]
+        sentences.append(
+            f"{impurity_title(impurity)}, {MEANING[reference]} is found ({counted(cells, 'configuration')}, on average): "
+            f"{', '.join(listed)}."
+        )
+    return sentences
 
 
 def verdict(frame: pd.DataFrame) -> str:

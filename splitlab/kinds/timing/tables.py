@@ -186,6 +186,20 @@ def _key_number(results: TimingResults) -> int:
     return 3 if len({cell.max_count for cell, _ in results.experiment.cells}) > 1 else 2
 
 
+def findings(results: TimingResults) -> list[str]:
+    """For each engine the fastest and the slowest method, on average over the configurations."""
+    frame, names = results.timing[results.timing["impurity"] == ALL], titles(results.experiment.splitters)
+    sentences = []
+    for engine in _engines(results):
+        means = frame[frame["engine"] == engine].groupby("splitter", sort=False)["microseconds"].mean()
+        first, last = str(means.idxmin()), str(means.idxmax())
+        sentences.append(
+            f"{engine}: {names[first]} is the fastest, {means[first]:.3g} µs a table on average over the configurations; "
+            f"{names[last]} the slowest, {means[last]:.3g} µs."
+        )
+    return sentences
+
+
 def text_of(results: Results) -> str:
     """The tables for the terminal."""
     return "\n".join(table.as_text() for table in timing_tables(results))
