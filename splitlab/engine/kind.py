@@ -292,7 +292,9 @@ class Kind(ABC, Generic[E, R]):
         blocks: tuple[page.Block, ...] = (
             page.Facts(run),
             page.Findings(tuple(self.findings(results))),
-            page.Folded("What the letters and names mean", (page.Facts(terms),) if (terms := self.terms(results)) else ()),
+            page.Folded(
+                "What the letters and names mean", (page.Facts(terms),) if (terms := self.terms(results)) else ()
+            ),
             *tables[:1],
             self.page_verdict(results),
             *notes,

@@ -193,7 +193,7 @@ def with_error(percent: Fraction, error: float) -> str:
     return f"{round_half_up(percent, decimals)} ± {round_half_up(error, decimals)}"
 
 
-def percentage(row: Mapping[str, Any]) -> str:
+def percentage(row: Mapping[Any, Any]) -> str:
     """The percentage of ``wins`` of ``runs`` with its ``standard_error``.
 
     At 0 and 100 % the standard error is 0 though the number is as uncertain as any: the end of the Wilson interval

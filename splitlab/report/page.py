@@ -213,13 +213,16 @@ def _block(block: Block, key: str) -> Html:
 
 
 def _without_repeats(blocks: Sequence[Block], seen: set[str]) -> tuple[Block, ...]:
-    """The blocks without notes and paragraphs that stand above already, and without folds that hold nothing."""
+    """The blocks without tables, notes and paragraphs that stand above already, and without folds that hold nothing."""
     kept: list[Block] = []
     for block in blocks:
         if isinstance(block, Folded):
             if inside := _without_repeats(block.blocks, seen):
                 kept.append(Folded(block.title, inside))
         elif isinstance(block, Table):
+            if block.title in seen:
+                continue
+            seen.add(block.title)
             kept.append(replace(block, notes=[note for note in block.notes if note not in seen]))
             seen |= {*block.notes}
         elif not (isinstance(block, str) and block in seen) and block != Findings(()):

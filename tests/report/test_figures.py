@@ -22,9 +22,9 @@ from splitlab.kinds.timing.figures import time_plots
 from splitlab.report.figures import image, save
 from splitlab.report.style import ORDER, SINGLE, Plot, place_ticks, styles, titles
 from splitlab.splitters import names
-from tests.helpers import ROOT
 from splitlab.trees.statistics import cd_diagram
 from splitlab.trees.statistics import compare as compare_methods
+from tests.helpers import ROOT
 from tests.helpers.figures import BOTH, PAPER, check_layout, check_texts, tick_labels, won
 
 TEN = (*names(), "my_package.module:my_splitter", "other:cost_$x$_y$")

@@ -124,11 +124,12 @@ def findings(frame: pd.DataFrame) -> list[str]:
         cells = part.groupby(CELL).ngroups
         by = part.groupby("splitter", sort=False)
         means, times = by["percent"].mean(), by["microseconds"].mean()
-        errors = by["standard_error"].apply(lambda e: math.sqrt((e**2).sum()) / cells)
+        errors = by["standard_error"].apply(lambda e: math.sqrt((e**2).sum()) / len(e))
         best = means.sort_values(ascending=False, kind="stable").index[:3]
         listed = [f"{names[s]} {means[s]:.1f} ± {errors[s]:.1f} % ({times[s]:.3g} µs a table)" for s in best]
         sentences.append(
-            f"{impurity_title(impurity)}, {MEANING[reference]} is found ({counted(cells, 'configuration')}, on average): "
+            f"{impurity_title(impurity)}, {MEANING[reference]} is found, on average over "
+            f"{counted(cells, 'configuration')}: "
             f"{', '.join(listed)}."
         )
     return sentences

@@ -240,14 +240,17 @@ class RandomTables(Kind[T, R]):
         number = " to ".join(f"{r:,}" for r in dict.fromkeys((runs[0], runs[-1])))
         grid = f"{counted(len(cells), 'configuration')} of random tables: {'; '.join(axes)}; {number} tables each"
         what = f"kind {self.experiment.kind}, {counted(len(self.experiment.splitters), 'method')}"
-        return (("experiment", what), ("grid", grid), ("seed", str(self.experiment.seed)))
+        return (("run", what), ("grid", grid), ("seed", str(self.experiment.seed)))
 
     def terms(self, results: R) -> tuple[tuple[str, str], ...]:
         """Letters, impurities and methods."""
         names = titles(self.experiment.splitters)
         return (
             ("n, k, max_count", "values (rows), classes (columns), and the largest entry of a table"),
-            ("I", "impurity of the two sides of a split together, in counts (Gini) or bits (entropy); smaller is better"),
+            (
+                "I",
+                "impurity of the two sides of a split together, in counts (Gini) or bits (entropy); smaller is better",
+            ),
             *((title, _meaning(name)) for name, title in names.items()),
         )
 

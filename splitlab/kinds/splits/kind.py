@@ -116,7 +116,10 @@ class Splits(RandomTables[SplitsExperiment, Results]):
     def terms(self, results: Results) -> tuple[tuple[str, str], ...]:
         """Letters, methods, and what wins and excess are."""
         win = ("win", "a table on which no other method finds a smaller impurity; ties all win")
-        excess = ("relative excess", "by how much a method's impurity is above that of the best other method, in percent")
+        excess = (
+            "relative excess",
+            "by how much a method's impurity is above that of the best other method, in percent",
+        )
         return (*super().terms(results), win, excess)
 
     def differences(self, verdict: Verdict) -> Sequence[Table]:

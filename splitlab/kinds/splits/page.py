@@ -32,7 +32,7 @@ def findings(results: Results) -> list[str]:
             sentences.append(_leaders(str(impurity), part, results.paired_differences, names))
     worst = results.relative_excess.dropna(subset=["maximum"]) if len(results.relative_excess) else pd.DataFrame()
     if len(worst):
-        row: dict[Any, Any] = worst.loc[worst["maximum"].idxmax()].to_dict()
+        row: dict[Any, Any] = max(worst.to_dict(orient="records"), key=lambda one: one["maximum"])
         sentences.append(
             f"Largest relative excess over the best other method: {names[row['splitter']]}, {row['maximum']:.1f} % "
             f"({impurity_title(row['impurity'])}, n = {row['n']}, k = {row['k']}, run {row['maximum_run']})."
@@ -56,7 +56,9 @@ def _mean(rows: pd.DataFrame) -> str:
         return with_error(Fraction(float(rows["percent"].mean())), error)
     runs, wins = int(rows["runs"].sum()), int(rows["wins"].sum())
     rest = 100 * Z2 / (runs + Z2)  # Wilson's interval where all or none are won
-    return percentage({"wins": wins, "runs": runs, "standard_error": 0.0, "wilson_low": 100 - rest, "wilson_high": rest})
+    return percentage(
+        {"wins": wins, "runs": runs, "standard_error": 0.0, "wilson_low": 100 - rest, "wilson_high": rest}
+    )
 
 
 def _leaders(impurity: str, part: pd.DataFrame, pairs: pd.DataFrame, names: dict[str, str]) -> str:
@@ -74,7 +76,8 @@ def _leaders(impurity: str, part: pd.DataFrame, pairs: pd.DataFrame, names: dict
     cells = part.groupby(CELL).ngroups
     listed = [f"{names[s]} in {number}" for s, number in sorted(first.items(), key=lambda one: -one[1])]
     return (
-        f"{impurity_title(impurity)}, most wins of {counted(cells, 'configuration')}: {', '.join(listed)} (ties count for all); in {clear} "
+        f"{impurity_title(impurity)}, most wins of {counted(cells, 'configuration')}: {', '.join(listed)} "
+        f"(ties count for all); in {clear} "
         f"of them the lead over the second is more than {CLEARLY:g} standard errors of the difference."
     )
 

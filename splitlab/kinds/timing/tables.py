@@ -194,8 +194,8 @@ def findings(results: TimingResults) -> list[str]:
         means = frame[frame["engine"] == engine].groupby("splitter", sort=False)["microseconds"].mean()
         first, last = str(means.idxmin()), str(means.idxmax())
         sentences.append(
-            f"{engine}: {names[first]} is the fastest, {means[first]:.3g} µs a table on average over the configurations; "
-            f"{names[last]} the slowest, {means[last]:.3g} µs."
+            f"{engine}: {names[first]} is the fastest, {means[first]:.3g} µs a table on average over the "
+            f"configurations; {names[last]} the slowest, {means[last]:.3g} µs."
         )
     return sentences
 

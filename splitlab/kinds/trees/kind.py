@@ -169,7 +169,10 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         """The data sets and how often trees are grown on them."""
         e = self.experiment
         what = f"kind trees, {counted(len(e.splitters), 'method')}, {counted(len(e.datasets), 'data set')}"
-        return (("experiment", what), ("cross-validation", f"{counted(e.trials, 'trial')} of {counted(e.folds, 'fold')}"))
+        return (
+            ("run", what),
+            ("trials", f"cross-validation, {counted(e.trials, 'trial')} of {counted(e.folds, 'fold')}"),
+        )
 
     def findings(self, results: TreesResults) -> Sequence[str]:
         """Ranks, or how much is equal to what the authors got."""
