@@ -85,8 +85,8 @@ def arithmetic_table(frame: pd.DataFrame) -> Table:
             entries = [Entry(f"{p:.2f}", best=a == 0) for p, a in zip(percents, here["apart"], strict=True)]
             rows.append([Entry(title), Entry(str(way)), *entries])
     heads = ["impurity", "computed by", *(get(name).title for name in PAPER)]
-    notes = ["* or bold: printed like this it is the paper's number.", MACHINE]
-    return Table("n = 50, k = 3, where rounding decides: percentage of tables won", heads, rows, 1, notes)
+    title = "n = 50, k = 3, where rounding decides: percentage of tables won"
+    return Table(title, heads, rows, 1, [MACHINE], "printed like this it is the paper's number")
 
 
 def maxima_lines(frame: pd.DataFrame, folder: Path) -> list[str]:

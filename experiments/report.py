@@ -17,8 +17,8 @@ from splitlab.study import load_results, section
 from splitlab.text import ConfigError
 
 LEAD = (
-    "Random contingency tables, four heuristics that split their values into two groups of small impurity, and how "
-    "often each finds the best split of the four: our numbers beside those of Laber, Molinaro and Pereira (ICML 2018), "
+    "Random contingency tables, methods that split their values into two groups of small impurity, and how often each "
+    "finds the best split of those compared: our numbers beside those of Laber, Molinaro and Pereira (ICML 2018), "
     "Tables 1 to 4 and section 5.1. Every number on this page is that of a csv file in the results folder."
 )
 TITLES = {

@@ -221,6 +221,6 @@ def write_document(results: Any, folder: Path) -> None:
     for plot in plots:
         save(plot, folder / "figures")
     name = results.experiment.name
-    lead = "Written by splitlab from the stored results; every number is that of the csv files beside this page."
-    whole = section(results, folder, plots, title=name)
+    lead = "Written by splitlab from stored results; its numbers are those of the csv files beside this page."
+    whole = section(results, folder, plots, title="What was run, and what came out")
     write_atomically(folder / "report.html", page.page(f"Experiment {name}", lead, [whole]))

@@ -41,9 +41,14 @@ def nearest(text: object, known: Mapping[str, str]) -> str:
     return words[close[0]] if close else ""
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things, with the plural's s where it belongs: '1 run', '12 runs'."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def duration(seconds: float) -> str:
     """A duration in words, to two digits: '40 s', '3.2 hours', '1.5e+06 years'."""
     for unit, length in (("years", 3.15576e7), ("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * length:
             return f"{seconds / length:.2g} {unit}"
-    return f"{seconds:.2g} s"
+    return f"{seconds:.0f} s" if seconds >= 99.5 else f"{seconds:.2g} s"

@@ -26,13 +26,13 @@ from splitlab.engine.config import Experiment
 from splitlab.engine.names import Plugins, functions_of
 from splitlab.engine.planning import PlanRequest, default_plan
 from splitlab.engine.progress import shown
-from splitlab.engine.provenance import provenance
+from splitlab.engine.provenance import now, provenance
 from splitlab.engine.session import Session
 from splitlab.engine.store import FolderStore, MemoryStore, Store
 from splitlab.files import write_atomically
 from splitlab.plugins import is_plugin
 from splitlab.report import page
-from splitlab.report.layout import Sheet, Verdict, write_frame
+from splitlab.report.layout import Entry, Sheet, Table, Verdict, write_frame
 from splitlab.report.style import Plot
 from splitlab.sources import source_hash
 from splitlab.text import ConfigError
@@ -121,7 +121,7 @@ class Kind(ABC, Generic[E, R]):
             results = self.results(store, session)
             wall = {"wall_seconds": round(time.monotonic() - began, 3)}
             content = {**self.manifest(results), "runs_computed": computed, **session.facts(), **wall}
-            content |= {**self.provenance(), **self.function_sources()}
+            content |= {**self.provenance(), **self.function_sources(), "finished": now()}
             folder.write_manifest(place, content, earlier, {**self.files(results, place), **files})
             self.finish(results, place, session, store, computed)
         return results
@@ -263,7 +263,7 @@ class Kind(ABC, Generic[E, R]):
         verdict = self.verdict(results)
         write_atomically(place / "verdict.txt", verdict.text + "\n")
         for number, sheet in enumerate(self.sheets(results)):
-            below = (*notes, verdict.text) if number == 0 else ()
+            below = (*notes, *([verdict.text] if verdict.judged else [])) if number == 0 else ()
             write_frame(place, sheet.name, sheet.frame, list(sheet.tables), below)
 
     def text(self, results: R, notes: tuple[str, ...] = ()) -> str:
@@ -271,14 +271,60 @@ class Kind(ABC, Generic[E, R]):
         tables = [table.as_text() for sheet in self.sheets(results) if sheet.shown for table in sheet.tables]
         return "\n".join([*tables, *(f"{note}\n" for note in notes), self.verdict(results).text])
 
+    def described(self) -> tuple[tuple[str, str], ...]:
+        """What was run, for readers: pairs of a name and a value."""
+        return (("kind", self.experiment.kind),)
+
+    def findings(self, results: R) -> Sequence[str]:
+        """What came out, in sentences that follow from the numbers; the page begins with them."""
+        return ()
+
+    def terms(self, results: R) -> tuple[tuple[str, str], ...]:
+        """Letters, titles of methods and other words of the tables, with what they mean."""
+        return ()
+
+    def further(self, results: R) -> Sequence[Table]:
+        """Tables of the page that are no files of their own."""
+        return ()
+
     def section(
         self, results: R, manifest: Mapping[str, Any], plots: Sequence[Plot], *notes: str, title: str
     ) -> page.Section:
-        """The part of an HTML page about the experiment."""
-        tables = [table for sheet in self.sheets(results) for table in sheet.tables]
-        blocks: list[page.Block] = [*tables, *notes, *map(page.picture_of, plots)]
-        blocks.append(page.Source("Config", self.experiment.to_yaml()))
-        return page.Section(title, (*blocks, page.facts_of_manifest(manifest)))
+        """The part of an HTML page about the experiment: what was run and what came out; the rest can be unfolded."""
+        tables = [table for sheet in self.sheets(results) for table in sheet.tables if table.rows]
+        verdict, when = self.verdict(results), manifest.get("finished", "")
+        version = (("splitlab", str(manifest["splitlab"])),) if "splitlab" in manifest else ()
+        run = (*self.described(), *((("finished", str(when)),) if when else ()), *version)
+        blocks: tuple[page.Block, ...] = (
+            page.Facts(run),
+            page.Findings(tuple(self.findings(results))),
+            page.Folded(
+                "What the letters and names mean", (page.Facts(terms),) if (terms := self.terms(results)) else ()
+            ),
+            *tables[:1],
+            self.page_verdict(results),
+            *notes,
+            *self.differences(verdict),
+            page.Folded("Figures", tuple(self.pictures(results, plots))),
+            page.Folded("Further tables", (*tables[1:], *self.further(results))),
+            page.Source("Config", self.experiment.to_yaml()),
+            *([page.facts_of_manifest(manifest)] if manifest else []),
+        )
+        return page.Section(title, blocks)
+
+    def differences(self, verdict: Verdict) -> Sequence[Table]:
+        """The entries that differ from the published ones, for the page."""
+        rows = [[Entry(str(entry))] for entry in verdict.differing]
+        return [Table("Entries that differ from the published ones", ["entry"], rows, 1)] if rows else []
+
+    def page_verdict(self, results: R) -> page.Verdict:
+        """The verdict, as the page shows it."""
+        verdict = self.verdict(results)
+        return page.Verdict(verdict.text, verdict.agrees if verdict.judged else None)
+
+    def pictures(self, results: R, plots: Sequence[Plot]) -> list[page.Picture]:
+        """The figures, as the page shows them."""
+        return [page.picture_of(plot) for plot in plots]
 
     def loaded(self, store: Any, block: Block) -> BlockData:
         """A stored block; ConfigError where some of its columns are not there."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,11 @@ def provenance() -> dict[str, Any]:
         "packages": {name: version(name) for name in PACKAGES},
         "machine": machine(),
     }
+
+
+def now() -> str:
+    """The time of day, to the minute."""
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def machine() -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
@@ -23,8 +24,17 @@ LATEX = {
     "±": r"$\pm$",
     "–": "--",
     "†": r"\dag{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "×": r"$\times$",
+    "µ": r"\textmu{}",
+    "`": "",  # marks code elsewhere
 }
 IMPURITY_TITLES = {"gini": "Gini", "entropy": "Entropy"}
+NUMBER = re.compile(r"[-+]?[\d.,]+( ± [\d.,]+†?)?( \([≤≥] [\d.]+\))?( ?%)?|–")
 NONE = "–"  # in the place of a number that there is not
 MARKDOWN = {c: f"\\{c}" for c in "\\|*_`<>[]"}
 
@@ -39,13 +49,25 @@ class Entry:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: title, column heads, rows of entries, notes. The first ``keys`` columns identify the row."""
+    """A table: title, column heads, rows of entries, notes. The first ``keys`` columns identify the row.
+
+    ``best`` says what the entries that are marked as best are.
+    """
 
     title: str
     heads: Sequence[str]
     rows: Sequence[Sequence[Entry]]
     keys: int
     notes: Sequence[str] = ()
+    best: str = ""
+
+    def numeric(self, column: int) -> bool:
+        """Whether a column has numbers only."""
+        return all(NUMBER.fullmatch(row[column].text) for row in self.rows)
+
+    def notes_with(self, mark: str) -> list[str]:
+        """The notes, the first of them on what is marked, and how."""
+        return [*([f"{mark}: {self.best}."] if self.best else []), *self.notes]
 
     def as_text(self) -> str:
         """For the terminal; the best entries carry a star."""
@@ -54,18 +76,18 @@ class Table:
         lines = ["  ".join(_aligned(row[c], widths[c], c < self.keys) for c in range(len(row))) for row in cells]
         lines = [line.rstrip() for line in lines]
         rule = "-" * max(len(line) for line in lines)
-        return "\n".join([self.title, "", lines[0], rule, *lines[1:], "", *self.notes, ""])
+        return "\n".join([self.title, "", lines[0], rule, *lines[1:], "", *self.notes_with("*"), ""])
 
     def as_markdown(self) -> str:
         """A pipe table; the best entries are bold."""
         rows = [[_escaped(h, MARKDOWN) for h in self.heads]]
-        rows.append(["---:" if c < self.keys else "---" for c in range(len(self.heads))])
+        rows.append(["---:" if self.numeric(c) else "---" for c in range(len(self.heads))])
         rows += [
             [f"**{_escaped(e.text, MARKDOWN)}**" if e.best else _escaped(e.text, MARKDOWN) for e in r]
             for r in self.rows
         ]
         body = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-        notes = "\n\n".join(_escaped(note, MARKDOWN) for note in self.notes)
+        notes = "\n\n".join(_escaped(note, MARKDOWN) for note in self.notes_with("Bold"))
         return f"{_escaped(self.title, MARKDOWN)}\n\n{body}\n\n{notes}\n"
 
     def as_latex(self) -> str:
@@ -76,8 +98,8 @@ class Table:
             rows.append(
                 " & ".join(rf"\textbf{{{t}}}" if e.best else t for t, e in zip(texts, row, strict=True)) + r" \\"
             )
-        columns = "r" * self.keys + "l" * (len(self.heads) - self.keys)
-        notes = [rf"\par\small {_escaped(note, LATEX)}" for note in self.notes]
+        columns = "".join("r" if self.numeric(c) else "l" for c in range(len(self.heads)))
+        notes = [rf"\par\small {_escaped(note, LATEX)}" for note in self.notes_with("Bold")]
         return "\n".join(
             [
                 r"\begin{table}", r"\centering", rf"\caption{{{_escaped(self.title, LATEX)}}}",
@@ -152,6 +174,42 @@ def round_half_up(value: Fraction | float | int, decimals: int = 1) -> str:
     quantum = Decimal(1).scaleb(-decimals)
     scaled = Decimal(exact.numerator) / Decimal(exact.denominator)
     return str(scaled.quantize(quantum, rounding=ROUND_HALF_UP))
+
+
+def with_error(percent: Fraction, error: float) -> str:
+    """A percentage and its standard error, to one decimal, or to as many as it takes for neither to look like 0 or 100.
+
+    Examples
+    --------
+    >>> with_error(Fraction(9725, 100), 0.94), with_error(Fraction(299900, 3000), 0.033)
+    ('97.3 ± 0.9', '99.97 ± 0.03')
+    """
+    decimals = 1
+    while error > 0 and decimals < 9:
+        shown = [Decimal(round_half_up(number, decimals)) for number in (percent, error)]
+        if shown[1] > 0 and (shown[0] not in (0, 100) or percent in (0, 100)):
+            break
+        decimals += 1
+    return f"{round_half_up(percent, decimals)} ± {round_half_up(error, decimals)}"
+
+
+def percentage(row: Mapping[Any, Any]) -> str:
+    """The percentage of ``wins`` of ``runs`` with its ``standard_error``.
+
+    At 0 and 100 % the standard error is 0 though the number is as uncertain as any: the end of the Wilson interval
+    (``wilson_low``, ``wilson_high``) takes its place.
+
+    Examples
+    --------
+    >>> percentage({"wins": 100, "runs": 100, "standard_error": 0.0, "wilson_low": 96.3, "wilson_high": 100.0})
+    '100.0 (≥ 96.3)'
+    """
+    wins, runs = int(row["wins"]), int(row["runs"])
+    if 0 < wins < runs:
+        return with_error(Fraction(100 * wins, runs), row["standard_error"])
+    sign, end, whole = ("≥", row["wilson_low"], 100) if wins else ("≤", row["wilson_high"], 0)
+    decimals = next((d for d in (1, 2, 3, 4) if Decimal(round_half_up(end, d)) != whole), 5)
+    return f"{100 if wins else 0}.0 ({sign} {round_half_up(end, decimals)})"
 
 
 def write_frame(folder: Path, name: str, frame: pd.DataFrame, tables: list[Table], below: tuple[str, ...] = ()) -> None:

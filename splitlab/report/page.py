@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
 from itertools import groupby, pairwise
@@ -23,10 +23,9 @@ from splitlab.report.style import Plot
 
 LONG = 30  # rows; longer tables scroll on the screen, and may be broken across printed pages
 STICKY = 14  # characters; row heads up to this width stay in sight when a table is scrolled sideways
-NUMBER = re.compile(r"[-+]?[\d.,]+( ± [\d.,]+)?( ?%)?|–")
 PUBLISHED_HEAD = "paper"  # the columns beside ours, set apart in grey
 # Class and words of a verdict: colour alone would be lost in print and on some readers.
-MARKS = {True: ("good", "✓ Agrees"), False: ("bad", "✗ Differs"), None: ("open", "– No verdict")}
+MARKS = {True: ("good", "✓ Agrees"), False: ("bad", "✗ Differs"), None: ("open", "")}
 
 Html = NewType("Html", str)
 
@@ -64,7 +63,22 @@ class Facts:
     title: str = ""
 
 
-Block = str | Table | Verdict | Picture | Source | Facts
+@dataclass(frozen=True)
+class Findings:
+    """What came out, a sentence each."""
+
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Blocks that are shown when they are asked for; without any there is nothing to unfold."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+Block = str | Table | Verdict | Picture | Source | Facts | Findings | Folded
 
 
 @dataclass(frozen=True)
@@ -139,6 +153,7 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
     parts = [element("header", element("h1", text(title)), element("p", prose(lead), class_="lead"))]
     if len(sections) > 1:
         parts.append(_contents(sections, anchors))
+    sections = [Section(s.title, _without_repeats(s.blocks, set())) for s in sections]
     parts += [_section(s, anchor, number) for number, (s, anchor) in enumerate(zip(sections, anchors, strict=True), 1)]
     body = element("body", element("main", joined(parts)))
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{joined(head)}\n</head>\n{body}\n</html>\n'
@@ -159,7 +174,8 @@ def _anchors(titles: Sequence[str]) -> list[str]:
 def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> Html:
     entries = []
     for section, anchor in zip(sections, anchors, strict=True):
-        marks = [MARKS[block.good] for block in section.blocks if isinstance(block, Verdict)]
+        judged = [block.good for block in section.blocks if isinstance(block, Verdict) and block.good is not None]
+        marks = [MARKS[all(judged)]] if judged else []
         spans = [element("span", text(words), class_=f"mark {kind}") for kind, words in marks]
         entries.append(element("li", joined([element("a", text(section.title), href=f"#{anchor}"), *spans], " ")))
     heading = element("h2", text("Contents"), id="_contents")
@@ -180,14 +196,39 @@ def _block(block: Block, key: str) -> Html:
         return _table(block, key)
     if isinstance(block, Verdict):
         kind, words = MARKS[block.good]
-        return element("p", element("strong", text(words)), Html(" "), prose(block.text), class_=f"verdict {kind}")
+        mark = [element("strong", text(words)), Html(" ")] if words else []
+        return element("p", *mark, prose(block.text), class_=f"verdict {kind}")
     if isinstance(block, Picture):
         return _picture(block, key)
     if isinstance(block, Source):
         return _folded(block.title, element("pre", element("code", text(block.text)), tabindex="0"))
     if isinstance(block, Facts):
         return _folded(block.title, _facts(block)) if block.title else _facts(block)
+    if isinstance(block, Findings):
+        return element("ul", *(element("li", prose(one)) for one in block.sentences), class_="findings")
+    if isinstance(block, Folded):
+        inside = [_block(part, f"{key}_{place}") for place, part in enumerate(block.blocks, 1)]
+        return element("details", element("summary", text(block.title)), *inside, class_="folded")
     assert_never(block)
+
+
+def _without_repeats(blocks: Sequence[Block], seen: set[str]) -> tuple[Block, ...]:
+    """The blocks without tables, notes and paragraphs that stand above already, and without folds that hold nothing."""
+    kept: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Folded):
+            if inside := _without_repeats(block.blocks, seen):
+                kept.append(Folded(block.title, inside))
+        elif isinstance(block, Table):
+            if block.title in seen:
+                continue
+            seen.add(block.title)
+            kept.append(replace(block, notes=[note for note in block.notes if note not in seen]))
+            seen |= {*block.notes}
+        elif not (isinstance(block, str) and block in seen) and block != Findings(()):
+            kept.append(block)
+            seen |= {block} if isinstance(block, str) else set()
+    return tuple(kept)
 
 
 def _folded(title: str, content: Html) -> Html:
@@ -204,7 +245,7 @@ def _facts(facts: Facts) -> Html:
 
 def _table(table: Table, key: str) -> Html:
     """A table inside a container that scrolls by itself, so that the page never grows wider than the window."""
-    numeric = [all(NUMBER.fullmatch(row[c].text) for row in table.rows) for c in range(len(table.heads))]
+    numeric = [table.numeric(c) for c in range(len(table.heads))]
     stay = _left_edges(table)
     looks = [_look(table, c, numeric[c], stay) for c in range(len(table.heads))]
     heads = [element("th", text(head), scope="col", **look) for head, look in zip(table.heads, looks, strict=True)]
@@ -215,7 +256,7 @@ def _table(table: Table, key: str) -> Html:
     long = " long" if len(table.rows) > LONG else ""
     about = {"role": "region", "aria_labelledby": f"{key}_caption", "tabindex": "0"}
     scroll = element("div", inside, class_=f"scroll{long}", **about)
-    notes = [element("p", prose(note), class_="note") for note in table.notes]
+    notes = [element("p", prose(note), class_="note") for note in table.notes_with("Bold")]
     return element("div", scroll, *notes, class_=f"table{long}")
 
 
@@ -254,7 +295,14 @@ def _left_edges(table: Table) -> list[float]:
 
 def _picture(picture: Picture, key: str) -> Html:
     svg = element("div", inline_svg(picture.svg, picture.alt, f"{key}_"), class_="scroll")
-    return element("figure", svg, element("figcaption", prose(picture.caption)))
+    hint = element("p", text("More to the right: scroll the figure sideways."), class_="hint", style=_width(svg))
+    return element("figure", svg, hint, element("figcaption", prose(picture.caption)))
+
+
+def _width(svg: Html) -> str:
+    """The declaration of a picture's width, from its own style."""
+    found = re.search(r"--width:\d+px", svg)
+    return found[0] if found else ""
 
 
 def inline_svg(content: str, alt: str, prefix: str) -> Html:

@@ -1,7 +1,8 @@
 """How figures look: sizes for a paper column, one style per method, legends and ticks that never collide.
 
-A method looks the same in every figure. Colours are those of Okabe and Ito, which colour-blind readers can tell
-apart; marker and line style alone tell the methods apart too, so that nothing is lost in grey print.
+A built-in method looks the same in every figure. Colours are those of Okabe and Ito, which colour-blind readers can
+tell apart; marker and line style alone tell these methods apart too, so that nothing is lost in grey print.
+User-defined methods have colours of their own, so that none looks like a built-in one.
 
 Everything is drawn inside ``styled()``, which starts from matplotlib's own defaults: neither the user's settings nor
 anything drawn before changes a figure, and nothing here changes the user's settings.
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil, floor, log10
+from textwrap import wrap
 from typing import Any
 
 import pandas as pd
@@ -25,7 +27,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from matplotlib.transforms import Bbox
 
-from splitlab.splitters import get, known
+from splitlab import splitters
 
 SINGLE, DOUBLE = 3.4, 7.0  # inches: one and two columns of a paper
 POINTS = 8
@@ -56,11 +58,15 @@ SETTINGS = {
     "svg.hashsalt": "splitlab",
 }
 
-# Three lists of coprime lengths: walking all of them in step repeats no (marker, line) pair in 55 styles.
+# Three lists of coprime lengths: walking all of them in step repeats no (marker, line) pair in 55 styles, and no
+# (colour, marker) pair in 77.
 # Yellow, the eighth colour, is left out: it is hardly visible on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", "p", ">", "h")
 LINES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (1, 1.3)), (0, (8, 1.5)))
+FILLS = ("full", "none", "left", "bottom", "top")  # what tells methods apart as a line style does, where there is none
+# Of user-defined methods: dark colours that are none of the above, as many as are coprime to markers and lines.
+OWN_COLOURS = ("#882255", "#7A6A00", "#4B2E9E", "#8B4A1F", "#2F6F6F", "#E0218A")
 
 # The place of a name decides its style, so new names are added at the end; those of the paper come first.
 ORDER = (
@@ -68,7 +74,12 @@ ORDER = (
     *("ova", "balanced", "list_scheduling", "twoing", "twoing_min", "pull_left", "flip_flop"),
     *("two_class", "exhaustive", "hyperplanes", "exact", "hd"),
     *("lca+hd", "hcc+hd", "pc_ext+hd", "direction", "sliq_ext_prefix"),
+    *("sliq_ext+hd", "pc_ext_counts+hd", "sliq+hd", "pc+hd", "pc_counts+hd", "ova+hd", "balanced+hd"),
+    *("list_scheduling+hd", "twoing+hd", "twoing_min+hd", "pull_left+hd", "flip_flop+hd", "sliq_ext_prefix+hd"),
+    *("two_class+hd", "exhaustive+hd", "hyperplanes+hd", "exact+hd", "direction+hd"),
 )
+NAME_INCHES = 2.4  # longer names are broken into lines
+LETTERS_PER_INCH = 12
 
 
 @dataclass(frozen=True)
@@ -95,15 +106,21 @@ class Plot:
 
 @dataclass(frozen=True)
 class Style:
-    """Colour, marker and line style of a method."""
+    """Colour, marker, line style and filling of a method."""
 
     colour: str
     marker: str
     line: Any
+    fill: str
 
     def of_line(self) -> dict[str, Any]:
         """Arguments of ``Axes.plot`` for our own numbers: a line with filled markers."""
         return {"color": self.colour, "marker": self.marker, "linestyle": self.line, "markeredgewidth": 0.0}
+
+    def of_point(self) -> dict[str, Any]:
+        """Arguments of ``Axes.plot`` for a marker without a line, the filling of which tells methods apart, too."""
+        fill = {"fillstyle": self.fill, "markerfacecoloralt": "white", "markeredgewidth": 0.7}
+        return {"color": self.colour, "marker": self.marker, "linestyle": "none", **fill}
 
     def of_published(self) -> dict[str, Any]:
         """Arguments of ``Axes.plot`` for published numbers: large hollow markers, which enclose ours if they agree."""
@@ -116,25 +133,30 @@ def hollow(marker: str, colour: str) -> dict[str, Any]:
 
 
 def styles(names: Iterable[str]) -> dict[str, Style]:
-    """The style of every splitter; names that the library does not know get the remaining ones in order."""
+    """The style of every splitter: each built-in one has its own, user-defined ones get theirs in order."""
     unique = dict.fromkeys(names)
-    places = (*ORDER, *(name for name in unique if name not in ORDER))
-    return {name: _style(places.index(name)) for name in unique}
+    own = [name for name in unique if name not in ORDER]
+    return {
+        name: _style(ORDER.index(name), COLOURS) if name in ORDER else _style(own.index(name), OWN_COLOURS)
+        for name in unique
+    }
 
 
-def _style(place: int) -> Style:
-    return Style(COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)], LINES[place % len(LINES)])
+def _style(place: int, colours: Sequence[str]) -> Style:
+    """Walking the lists in step gives other triples of colour, marker and line style for hundreds of places."""
+    line = place % len(LINES)
+    return Style(colours[place % len(colours)], MARKERS[place % len(MARKERS)], LINES[line], FILLS[line])
 
 
 def titles(names: Iterable[str]) -> dict[str, str]:
-    """The title of every splitter: the registry's, or else the name of the user's own function."""
-    unique = list(dict.fromkeys(names))
-    short = [_title(name) for name in unique]
-    return {name: literal(s if short.count(s) == 1 else name) for name, s in zip(unique, short, strict=True)}
+    """What figures call the splitters: what tables call them, in lines that fit a legend."""
+    found = splitters.titles(names)
+    return {name: literal(fitting(title, NAME_INCHES)) for name, title in found.items()}
 
 
-def _title(name: str) -> str:
-    return get(name).title.rpartition(":")[2] if known(name) else name.rpartition(":")[2]
+def fitting(text: str, inches: float) -> str:
+    """``text`` in lines that are not wider than that."""
+    return "\n".join(wrap(text, max(6, int(LETTERS_PER_INCH * inches)))) or text
 
 
 def literal(text: str) -> str:

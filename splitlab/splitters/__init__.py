@@ -16,6 +16,7 @@ from splitlab.splitters.registry import (
     serving,
     split_batch,
     splitters,
+    titles,
 )
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "serving",
     "split_batch",
     "splitters",
+    "titles",
 ]
 
 

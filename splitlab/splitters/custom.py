@@ -48,7 +48,7 @@ def custom_splitter(name: str) -> Splitter:
     """The entry of the function of that name, which is loaded when it is needed."""
     return Splitter(
         name=name,
-        title=name,
+        title=name.rpartition(":")[2],
         proven=Guarantee(known=False),
         cost="not known",
         source="a function of the user's own",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -101,6 +102,19 @@ def known(name: str) -> bool:
     except (ValueError, TypeError):
         return False
     return True
+
+
+def titles(names: Iterable[str]) -> dict[str, str]:
+    """What tables and figures call the splitters of an experiment: their titles, and where two share one their names.
+
+    Examples
+    --------
+    >>> titles(["hcc", "mine:greedy"]), titles(["a:greedy", "b:greedy"])
+    ({'hcc': 'HcC', 'mine:greedy': 'greedy'}, {'a:greedy': 'a:greedy', 'b:greedy': 'b:greedy'})
+    """
+    found = {name: get(name).title if known(name) else name for name in dict.fromkeys(names)}
+    shared = list(found.values())
+    return {name: title if shared.count(title) == 1 else name for name, title in found.items()}
 
 
 def along(direction: Any, collapsed: bool) -> Splitter:

@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
+
+# Parts of a critical difference diagram, in inches: how wide the scale can be, a row of names, a level of bars.
+SCALE, ROW, BAR = (2.4, 6.0), 0.19, 0.1
+PAD, GAP, ELBOW, HEAD = 0.1, 0.06, 0.2, 0.75
+NUMBER = 0.24  # the least distance between numbers of the scale
+FONT = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,43 +384,88 @@ def significant_win_tie_loss(p_values: ArrayLike, alpha: float = 0.05) -> WinTie
 def cd_diagram(result: Comparison) -> Figure:
     """Demsar's critical difference diagram: average ranks, and bars over methods that are not different.
 
+    The figure is as large as names and ranks need.
+
     Examples
     --------
     >>> figure = cd_diagram(compare([[0.9, 0.8], [0.7, 0.6], [0.8, 0.7]], ["x", "y"]))
     >>> [text.get_text() for text in figure.axes[0].texts]
-    ['1', '2', 'CD = 1.13', 'x  1.00', '2.00  y']
+    ['x  1.00', '2.00  y', '1', '2', 'CD = 1.13']
     """
     from splitlab.trees.figure import ShownFigure
 
-    k, groups = len(result.names), [group for group in result.groups() if len(group) > 1]
-    bars, rows = 0.45 * len(groups) + 0.4, (k + 1) // 2
-    figure = ShownFigure(figsize=(5.5, 0.9 + 0.22 * (bars + rows)))
-    axes = figure.add_axes((0.28, 0, 0.44, 1))
+    k, order = len(result.names), np.argsort(result.average_ranks, kind="stable")
+    rows, width = (k + 1) // 2, min(max(SCALE[0], 1.01 * NUMBER * (k - 1)), SCALE[1])
+    figure = ShownFigure()
+    axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
-    axes.set_xlim(1, k)
-    axes.set_ylim(-bars - rows - 0.5, 3)
-    _scale(axes, k, result.critical_difference)
-    rank = dict(zip(result.names, result.average_ranks, strict=True))
-    for place, group in enumerate(groups):
-        y = -0.6 - 0.45 * place
-        axes.plot([rank[group[0]] - 0.05, rank[group[-1]] + 0.05], [y, y], color="0.3", linewidth=2.5, clip_on=False)
-    order = np.argsort(result.average_ranks, kind="stable")
-    for place, j in enumerate(order):
-        left = place < rows
-        y = -bars - (place if left else k - 1 - place) - 0.3
-        x, edge = float(result.average_ranks[j]), 1 - 0.04 * k if left else k + 0.04 * k
-        axes.plot([x, x, edge], [0, y, y], color="0.5", linewidth=0.7, clip_on=False)
-        label = f"{result.names[j]}  {x:.2f}" if left else f"{x:.2f}  {result.names[j]}"
-        side, gap = ("right", -0.01 * k) if left else ("left", 0.01 * k)
-        axes.text(edge + gap, y, label, ha=side, va="center", fontsize=8, parse_math=False)
+    # Everything is placed in inches: first the labels, since the room on both sides of the scale follows from them.
+    labels = [_label(axes, result, int(j), place < rows) for place, j in enumerate(order)]
+    wide = [max(map(_inches, side)) for side in (labels[:rows], labels[rows:])]
+    left, right = PAD + wide[0] + GAP, PAD + wide[0] + GAP + width + 2 * ELBOW
+    x = left + ELBOW + (result.average_ranks - 1) * width / (k - 1)
+    bars = _packed([(x[i], x[j]) for i, j in _spans(result)])
+    depth = BAR * (len(bars) + 1)
+    bottom = PAD + ROW * rows + depth
+    for level, spans in enumerate(bars, 1):
+        y = bottom - BAR * level
+        for low, high in spans:
+            axes.plot([low - 0.04, high + 0.04], [y, y], color="0.3", linewidth=2.5, solid_capstyle="butt")
+    for place, (j, text) in enumerate(zip(order, labels, strict=True)):
+        here, edge, gap = (place, left, -GAP) if place < rows else (k - 1 - place, right, GAP)
+        y = bottom - depth - ROW * (here + 0.5)
+        axes.plot([x[j], x[j], edge], [bottom, y, y], color="0.5", linewidth=0.7)
+        text.set_position((edge + gap, y))
+    most = _scale(axes, k, result.critical_difference, (left + ELBOW, bottom, width))
+    size = (max(right + GAP + wide[1], most) + PAD, bottom + HEAD)
+    figure.set_size_inches(size)
+    axes.set(xlim=(0, size[0]), ylim=(0, size[1]))
     return figure
 
 
-def _scale(axes: Axes, k: int, difference: float) -> None:
-    """Draw the line of the ranks 1 to k, and above it the length of the critical difference."""
-    axes.plot([1, k], [0, 0], color="black", linewidth=0.8, clip_on=False)
+def _label(axes: Axes, result: Comparison, method: int, left: bool) -> Text:
+    """Name and average rank of a method, to be put in place."""
+    name, rank = " ".join(result.names[method].split()), f"{result.average_ranks[method]:.2f}"
+    words, side = (f"{name}  {rank}", "right") if left else (f"{rank}  {name}", "left")
+    return axes.text(0, 0, words, ha=side, va="center", fontsize=FONT, parse_math=False)
+
+
+def _inches(text: Text) -> float:
+    """The width of a text at any resolution: hinted letters are a little wider at some."""
+    return 1.02 * max(text.get_window_extent(dpi=dpi).width / dpi for dpi in (72, 80, 100, 150, 300))
+
+
+def _spans(result: Comparison) -> list[tuple[int, int]]:
+    """The first and the last method of each group of several that are not different."""
+    place = {name: j for j, name in enumerate(result.names)}
+    return [(place[group[0]], place[group[-1]]) for group in result.groups() if len(group) > 1]
+
+
+def _packed(spans: list[tuple[float, float]]) -> list[list[tuple[float, float]]]:
+    """Bars, ordered by where they begin, on as few levels as keep them apart."""
+    levels: list[list[tuple[float, float]]] = []
+    for span in spans:
+        free = next((level for level in levels if level[-1][1] + 0.15 < span[0]), None)
+        if free is None:
+            levels.append([span])
+        else:
+            free.append(span)
+    return levels
+
+
+def _scale(axes: Axes, k: int, difference: float, place: tuple[float, float, float]) -> float:
+    """Draw the line of the ranks 1 to k, and above it the length of the critical difference; where that ends."""
+    left, y, width = place
+    unit = width / (k - 1)
+    axes.plot([left, left + width], [y, y], color="black", linewidth=0.8)
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, k) if step * unit >= NUMBER)
+    inner = [rank for rank in range(2, k) if rank % step == 0 and min(rank - 1, k - rank) * unit >= NUMBER]
     for rank in range(1, k + 1):
-        axes.plot([rank, rank], [0, 0.3], color="black", linewidth=0.8, clip_on=False)
-        axes.text(rank, 0.5, str(rank), ha="center", va="bottom", fontsize=8)
-    axes.plot([1, 1 + difference], [1.9, 1.9], color="black", linewidth=1.2, marker="|", clip_on=False)
-    axes.text(1 + difference / 2, 2.1, f"CD = {difference:.2f}", ha="center", va="bottom", fontsize=8)
+        tick, x = 0.07 if rank in (1, *inner, k) else 0.04, left + (rank - 1) * unit
+        axes.plot([x, x], [y, y + tick], color="black", linewidth=0.8)
+        if rank in (1, *inner, k):
+            axes.text(x, y + 0.1, str(rank), ha="center", va="bottom", fontsize=FONT)
+    end = left + difference * unit
+    axes.plot([left, end], [y + 0.42, y + 0.42], color="black", linewidth=1.2, marker="|")
+    text = axes.text((left + end) / 2, y + 0.48, f"CD = {difference:.2f}", ha="center", va="bottom", fontsize=FONT)
+    return max(end, (left + end) / 2 + _inches(text) / 2)

@@ -16,7 +16,7 @@ import numpy as np
 MASK = "#"
 
 # Keys of manifest.json. Their values are replaced.
-MANIFEST_KEYS = ("splitlab", "git", "python", "packages", "machine", "wall_seconds", "code")
+MANIFEST_KEYS = ("splitlab", "git", "python", "packages", "machine", "wall_seconds", "code", "finished")
 # Further keys in the manifest of an experiment of kind timing.
 TIMING_KEYS = ("compile_seconds", "processor_seconds")
 # Keys in the header of a block whose values hash source files, names included.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from splitlab.report.style import DOUBLE, POINTS, SINGLE, Plot
@@ -41,11 +42,12 @@ def won(
     return frame
 
 
-def texts(plot: Plot) -> list[Text]:
+def texts(figure: Figure) -> list[Text]:
     """Everything written in the figure that is visible."""
-    found = [*plot.figure.texts, *(text for legend in plot.figure.legends for text in legend.get_texts())]
-    for axes in plot.figure.axes:
-        found += [axes.title, axes.xaxis.label, axes.yaxis.label, *tick_labels(axes)]
+    found = [*figure.texts, *(text for legend in figure.legends for text in legend.get_texts())]
+    for axes in figure.axes:
+        found += [axes.title, *axes.texts]
+        found += [axes.xaxis.label, axes.yaxis.label, *tick_labels(axes)] if axes.axison else []
     return [text for text in found if text.get_visible() and text.get_text()]
 
 
@@ -60,17 +62,23 @@ def tick_labels(axes: Axes) -> list[Text]:
 
 def check_layout(plot: Plot) -> None:
     figure = plot.figure
+    for text in texts(figure):
+        assert text.get_fontsize() == POINTS
+    check_texts(figure)
+    for legend in figure.legends:
+        assert not any(legend.get_window_extent().overlaps(axes.get_window_extent()) for axes in figure.axes)
+    assert figure.get_size_inches()[0] in (SINGLE, DOUBLE)
+
+
+def check_texts(figure: Figure) -> None:
+    """Everything written in a figure lies within it, and no text touches another."""
     figure.canvas.draw()
-    shown = texts(plot)
+    shown = texts(figure)
     boxes = [text.get_window_extent() for text in shown]
     width, height = figure.bbox.width, figure.bbox.height
     for text, box in zip(shown, boxes, strict=True):
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, f"{text.get_text()!r} is cut off"
-        assert text.get_fontsize() == POINTS
     for i, box in enumerate(boxes):
         for j in range(i):
             apart = box.x0 >= boxes[j].x1 or box.x1 <= boxes[j].x0 or box.y0 >= boxes[j].y1 or box.y1 <= boxes[j].y0
             assert apart, f"{shown[i].get_text()!r} and {shown[j].get_text()!r} overlap"
-    for legend in figure.legends:
-        assert not any(legend.get_window_extent().overlaps(axes.get_window_extent()) for axes in figure.axes)
-    assert figure.get_size_inches()[0] in (SINGLE, DOUBLE)

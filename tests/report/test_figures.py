@@ -22,8 +22,10 @@ from splitlab.kinds.timing.figures import time_plots
 from splitlab.report.figures import image, save
 from splitlab.report.style import ORDER, SINGLE, Plot, place_ticks, styles, titles
 from splitlab.splitters import names
+from splitlab.trees.statistics import cd_diagram
+from splitlab.trees.statistics import compare as compare_methods
 from tests.helpers import ROOT
-from tests.helpers.figures import BOTH, PAPER, check_layout, tick_labels, won
+from tests.helpers.figures import BOTH, PAPER, check_layout, check_texts, tick_labels, won
 
 TEN = (*names(), "my_package.module:my_splitter", "other:cost_$x$_y$")
 
@@ -267,11 +269,49 @@ def test_ticks_lie_within_the_values(values: Sequence[int], log: bool) -> None:
 
 
 def test_every_method_looks_the_same_everywhere_and_different_from_all_others() -> None:
-    everyone = styles((*ORDER, *(f"mine:{i}" for i in range(20))))
-    assert len({(style.marker, str(style.line)) for style in everyone.values()}) == len(everyone)
+    own = [f"mine:{i}" for i in range(60)]
+    everyone = styles((*ORDER, *own))
+    for names_ in (ORDER, own):
+        looks = [everyone[name] for name in names_]
+        assert len({(look.colour, look.marker) for look in looks}) == len(looks)
+        assert len({(look.colour, look.marker, str(look.line)) for look in looks}) == len(looks)
+    assert not {everyone[name].colour for name in ORDER} & {everyone[name].colour for name in own}
     assert styles(["lca"])["lca"] == styles(["pc", "mine", "lca"])["lca"]
-    assert styles(["mine", "other"])["other"] != styles(["mine", "other"])["mine"]
     assert set(names()) <= set(ORDER)
+    assert {f"{name}+hd" for name in names() if not name.endswith("hd")} <= set(ORDER)
+
+
+LONG = "a_rather_long_name_of_a_method_that_somebody_wrote"
+
+
+@pytest.mark.parametrize("k", [3, 12, 20, 30, 60])
+@pytest.mark.parametrize("sets", [2, 40])
+def test_critical_difference_diagrams_can_be_read(k: int, sets: int) -> None:
+    scores = np.random.default_rng(k).random((sets, k)) + np.linspace(0, 1, k)
+    figure = cd_diagram(compare_methods(scores, [f"{LONG if i % 3 else 'M'}_{i}" for i in range(k)]))
+    check_texts(figure)
+    ties = cd_diagram(compare_methods(np.ones((sets, k)), [f"{LONG}_{i}" for i in range(k)]))
+    check_texts(ties)
+
+
+def test_names_are_never_cut() -> None:
+    figure = cd_diagram(compare_methods([[0.9, 0.8, 0.7]] * 3, ["GradientBoostingClassifier" * 8, "SVC", "KNN"]))
+    for dpi in (72, 100, 150, 300):
+        figure.set_dpi(dpi)
+        check_texts(figure)
+
+
+@pytest.mark.parametrize("number", [3, 12, 20, 30, 60])
+def test_figures_of_many_methods_with_long_names_can_be_read(number: int) -> None:
+    splitters = [f"mine:{LONG}_{i}" for i in range(number)]
+    frame = won((12, 25), (3, 5), splitters, published=True)
+    diagonal = diagonal_plot(frame)
+    assert diagonal is not None
+    excess = bins([(i, 12, s, x, 50) for i in BOTH for s in splitters for x in (0.5, 90.0)])
+    times = won((12, 25), (3, 5), splitters, impurities=("all",)).assign(engine="compiled")
+    times = times.assign(microseconds=times.percent + 1, microseconds_low=1.0, microseconds_high=times.percent + 2)
+    for plot in (*win_plots(frame), diagonal, *excess_plots(excess), *time_plots(times)):
+        check_texts(plot.figure)
 
 
 def test_titles_are_the_registrys_or_short_names() -> None:

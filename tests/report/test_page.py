@@ -21,15 +21,25 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from splitlab.kinds.splits.compare import Entry as Compared
-from splitlab.kinds.splits.compare import judge
-from splitlab.kinds.splits.page import experiment_section
+from splitlab.kinds.splits.page import differing, findings
 from splitlab.kinds.splits.results import Results
-from splitlab.report.layout import Entry, Table, round_half_up
-from splitlab.report.layout import Verdict as Judged
-from splitlab.report.page import Block, Facts, Picture, Section, Source, Verdict, facts_of_manifest, inline_svg, page
+from splitlab.report.layout import Entry, Table, percentage, round_half_up
+from splitlab.report.page import (
+    Block,
+    Facts,
+    Findings,
+    Folded,
+    Picture,
+    Section,
+    Source,
+    Verdict,
+    facts_of_manifest,
+    inline_svg,
+    page,
+)
 from splitlab.report.style import Plot
 from splitlab.splitters import get
-from splitlab.study import run
+from splitlab.study import kind_of, run
 
 HOSTILE = "<script>alert('1')</script> \"a\" & b </style></title>"
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -121,7 +131,7 @@ def results() -> Results:
 
 def section_of(results: Results) -> Section:
     notes = ("PCext: see `make table1-corrected`.",)
-    return experiment_section(results, judge(results), [plot("one"), plot("two")], MANIFEST, notes, title="Table 1")
+    return kind_of(results.experiment).section(results, MANIFEST, [plot("one"), plot("two")], *notes, title="Table 1")
 
 
 @pytest.fixture(scope="module")
@@ -198,8 +208,8 @@ def test_row_heads_column_heads_and_best_entries() -> None:
     assert read(document).texts["strong"] == ["3"]
 
 
-@pytest.mark.parametrize(("good", "words"), [(True, "✓ Agrees"), (False, "✗ Differs"), (None, "– No verdict")])
-def test_verdicts_in_words_also_in_the_contents(good: bool | None, words: str) -> None:
+@pytest.mark.parametrize(("good", "words"), [(True, "✓ Agrees"), (False, "✗ Differs")])
+def test_verdicts_in_words_also_in_the_contents(good: bool, words: str) -> None:
     reader = read(page("t", "", [Section("s", (Verdict("so it is", good),)), Section("other", ())]))
     assert f"{words} so it is" in reader.texts["p"]
     assert reader.texts["li"] == [f"s {words}", "other"]
@@ -227,8 +237,8 @@ def test_win_percentages_equal_the_csv(results: Results, section: Section, impur
     assert len(expected) == 48 and len(rows) == 12
     for line in expected:
         row, name = cells[line["n"], line["k"]], get(line["splitter"]).title
-        percent = round_half_up(Fraction(100 * line["wins"], line["runs"]))
-        assert row[name] == f"{percent} ± {float(line['standard_error']):.1f}"
+        assert row[name] == percentage(line)
+        assert row[name].startswith(round_half_up(Fraction(100 * line["wins"], line["runs"])))
         assert row[f"{name} paper"] == line["published"] != ""
 
 
@@ -247,24 +257,47 @@ def test_excesses_equal_the_csv(results: Results, section: Section, impurity: st
         assert (row["in run"], row["unbounded"]) == (str(line["maximum_run"]), str(line["unbounded"]))
 
 
-def test_an_experiment_shows_all_it_has(results: Results, section: Section) -> None:
+def test_an_experiment_begins_with_what_came_out(results: Results, section: Section) -> None:
     kinds = [type(block).__name__ for block in section.blocks]
-    assert kinds == ["Table", "Table", "str", "Verdict", "Picture", "Picture", *4 * ["Table"], "Source", "Facts"]
+    assert kinds == ["Facts", "Findings", "Folded", "Table", "Verdict", "str", "Folded", "Folded", "Source", "Facts"]
+    folds = {block.title: block.blocks for block in section.blocks if isinstance(block, Folded)}
+    assert [len(blocks) for blocks in folds.values()] == [1, 2, 6]
     assert Source("Config", results.experiment.to_yaml()) in section.blocks
-    assert experiment_section(results, judge(results), [], {}).title == "made"
+    (terms,) = folds["What the letters and names mean"]
+    assert isinstance(terms, Facts)
+    assert dict(terms.pairs)["HcC"].startswith("Hypercube Cover")
+    worst = folds["Further tables"][-1]
+    assert isinstance(worst, Table) and "where" in worst.heads
 
 
-def test_differing_entries_are_listed(results: Results) -> None:
+def test_findings_follow_from_the_numbers(results: Results) -> None:
+    frame = results.win_percentage[results.win_percentage["impurity"] == "gini"]
+    means = frame.groupby("splitter")["percent"].mean()
+    said = findings(results)
+    best = get(str(means.idxmax())).title
+    assert said[0].startswith(f"Gini, tables won on average over 12 configurations: {best} {means.max():.1f} ± ")
+    assert "Gini, most wins of 12 configurations" in said[1]
+    assert len(said) == 5 and said[4].startswith("Largest relative excess")
+
+
+def test_nothing_empty_and_nothing_twice(document: str) -> None:
+    repeated = Table("t", ["n"], [[Entry("1")]], 1, ["said once"])
+    blocks = (repeated, Folded("none", ()), Findings(()), Folded("more", (repeated, "said once", "and this")))
+    reader = read(page("t", "", [Section("s", blocks)]))
+    assert reader.texts["summary"] == ["more"] and "ul" not in reader.tags
+    assert reader.texts["p"].count("said once") == 1
+
+
+def test_differing_entries_are_listed() -> None:
     entry = Compared("gini", 12, 3, 7, "hcc", wins=9725, runs=10000, printed="91.2")
-    section = experiment_section(results, Judged(True, False, "95 of 96", (entry,)), [], {})
-    assert Verdict("95 of 96", False) in section.blocks
-    rows = table_rows(page("t", "", [section]), "Entries that differ")
-    assert [list(row.values()) for row in rows] == [["gini", "12", "3", "7", "hcc", "97.25", "91.2"]]
+    rows = table_rows(page("t", "", [Section("s", (differing([entry]),))]), "Entries that differ")
+    assert [list(row.values()) for row in rows] == [["gini", "12", "3", "7", "HcC", "97.25", "91.2"]]
 
 
-def test_not_judged_is_no_success(results: Results) -> None:
-    section = experiment_section(results, Judged(False, True, "not compared"), [], {})
-    assert Verdict("not compared", None) in section.blocks
+def test_not_judged_is_no_success() -> None:
+    reader = read(page("t", "", [Section("s", (Verdict("not compared", None),)), Section("u", ())]))
+    assert reader.texts["li"] == ["s", "u"]
+    assert "not compared" in reader.texts["p"]
 
 
 def test_facts_of_a_manifest() -> None:
@@ -334,6 +367,8 @@ document.querySelector("output").textContent = JSON.stringify({
   height: page.scrollingElement.scrollHeight,
   outside: out.filter(e => e.getBoundingClientRect().right > width + 0.5).map(named),
   cut: all.filter(e => e.matches("th, td, caption") && e.scrollWidth > e.clientWidth + 1).map(named),
+  findings: Math.max(0, ...all.filter(e => e.matches(".findings")).map(e => e.getBoundingClientRect().bottom)),
+  hints: all.filter(e => e.matches(".hint") && e.clientHeight > 0).length,
   scrolling: all.filter(e => e.matches(".scroll") && e.scrollWidth > e.clientWidth + 1).length,
 });
 """
@@ -346,7 +381,7 @@ def chromium(tmp_path: Path, *arguments: str) -> str:
 
 def framed(tmp_path: Path, document: str, width: int, height: int) -> str:
     """The address of a page that shows ``document`` in a frame: a window itself is never as narrow as a phone."""
-    opened = document.replace("<details>", "<details open>")
+    opened = document.replace("<details", "<details open")
     frame = f'<iframe style="border:0;width:{width}px;height:{height}px" srcdoc="{escape(opened)}"></iframe>'
     script = f"<script>onload = () => {{ {MEASURE.replace('WIDTH', str(width))} }}</script>"
     file = tmp_path / f"framed{width}.html"
@@ -372,6 +407,16 @@ def test_nothing_overflows(tmp_path: Path, document: str, width: int) -> None:
     with Image.open(taken) as picture:
         assert picture.size == (width, 3000)
         assert len(picture.convert("L").getcolors(256)) > 20  # grey levels; an empty page has one
+
+
+@browser
+@pytest.mark.parametrize(("width", "screen"), [(1280, 800), (390, 844)])
+def test_the_first_screenful_holds_the_findings(tmp_path: Path, results: Results, width: int, screen: int) -> None:
+    one = kind_of(results.experiment).section(results, MANIFEST, [plot()], title="What was run, and what came out")
+    found = measured(tmp_path, page("Experiment made", "Written by splitlab.", [one]), width)
+    assert found["page"] == width and found["outside"] == [] and found["cut"] == []
+    assert 100 < found["findings"] < screen
+    assert found["hints"] == (width == 390)  # the figure is wider than a phone, and that is said
 
 
 @browser

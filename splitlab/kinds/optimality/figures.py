@@ -7,6 +7,7 @@ there is room, and all methods are in the legend.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import ceil
 from typing import Any
 
@@ -27,7 +28,7 @@ from splitlab.report.style import DOUBLE, SINGLE, Plot, canvas, finish, styled, 
 
 ACROSS = 3
 KNOWN = " Best known: the optimum is out of reach there, and the best of these methods takes its place."
-NEAR, FAR = 3.5, 9.0  # points between a marker and its label
+NEAR, FAR, FARTHEST = 3.5, 9.0, 15.0  # points between a marker and its label
 ROOM = 2.0  # points around a marker that labels keep clear of
 
 
@@ -137,18 +138,14 @@ def _draw(axes: Axes, part: pd.DataFrame) -> None:
     look = styles(part["splitter"])
     for row in part.to_dict(orient="records"):
         style = look[row["splitter"]]
-        axes.plot(row["microseconds"], row["percent"], label=row["splitter"], **_marker(style.marker, style.colour))
+        axes.plot(row["microseconds"], row["percent"], label=row["splitter"], **style.of_point())
     colours = [look[splitter].colour for splitter in part["splitter"]]
     axes.vlines(part["microseconds"], part["wilson_low"], part["wilson_high"], colors=colours, linewidth=0.6)
 
 
-def _marker(marker: str, colour: str) -> dict[str, Any]:
-    return {"marker": marker, "color": colour, "linestyle": "none", "markeredgewidth": 0.0}
-
-
 def _handles(splitters: pd.Series[str]) -> list[Line2D]:
     names, look = titles(splitters), styles(splitters)
-    return [Line2D([], [], **_marker(look[s].marker, look[s].colour), label=names[s]) for s in names]
+    return [Line2D([], [], **look[s].of_point(), label=names[s]) for s in names]
 
 
 # ---- labels
@@ -161,6 +158,7 @@ def _label(axes: Axes, part: pd.DataFrame) -> None:
     room = ROOM * axes.figure.dpi / 72.0
     points = axes.transData.transform(part[["microseconds", "percent"]].to_numpy())
     taken = [Bbox.from_extents(x - room, y - room, x + room, y + room) for x, y in points]
+    taken += _front_line(axes, part)
     inside = axes.get_window_extent()
     for row in part[part["front"]].sort_values("percent", ascending=False).to_dict(orient="records"):
         name, point = names[row["splitter"]], (row["microseconds"], row["percent"])
@@ -174,9 +172,21 @@ def _label(axes: Axes, part: pd.DataFrame) -> None:
             label.remove()
 
 
+def _front_line(axes: Axes, part: pd.DataFrame) -> list[Bbox]:
+    """The pieces of the line that joins the front, which no name may lie on."""
+    front = part[part["front"]].sort_values("microseconds")
+    steps = [(x, y) for x, y in zip(front["microseconds"], front["percent"], strict=True)]
+    corners = [corner for (_, y), (x, z) in pairwise(steps) for corner in ((x, y), (x, z))]
+    line = axes.transData.transform([*steps[:1], *corners])
+    return [
+        Bbox.from_extents(min(a[0], b[0]), min(a[1], b[1]) - 0.5, max(a[0], b[0]) + 0.5, max(a[1], b[1]) + 0.5)
+        for a, b in pairwise(line)
+    ]
+
+
 def _places() -> Iterator[dict[str, Any]]:
     """Where a label may be, the best first."""
-    for gap in (NEAR, FAR):
+    for gap in (NEAR, FAR, FARTHEST):
         slant = 0.7 * gap
         yield {"xytext": (gap, 0), "ha": "left", "va": "center_baseline"}
         yield {"xytext": (-gap, 0), "ha": "right", "va": "center_baseline"}

@@ -18,7 +18,7 @@ from splitlab.kinds.optimality.config import LOWER_BOUND, OptimalityExperiment
 from splitlab.kinds.optimality.costs import costs
 from splitlab.kinds.optimality.figures import optimality_plots
 from splitlab.kinds.optimality.results import optimality_frame
-from splitlab.kinds.optimality.tables import optimality_tables, percent_tables, verdict
+from splitlab.kinds.optimality.tables import findings, optimality_tables, percent_tables, verdict
 from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.random_tables.kind import RandomTables
 from splitlab.kinds.random_tables.work import impurities_of, timing_provenance
@@ -102,6 +102,11 @@ class Optimality(RandomTables[OptimalityExperiment, Results]):
         """Cost against success."""
         assert results.optimality is not None
         return optimality_plots(results.optimality)
+
+    def findings(self, results: Results) -> Sequence[str]:
+        """Which method finds the reference most often, and at what cost."""
+        assert results.optimality is not None
+        return findings(results.optimality)
 
     def verdict(self, results: Results) -> Verdict:
         """Nothing to compare with."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import pandas as pd
@@ -17,8 +16,9 @@ from splitlab.kinds.random_tables.config import CELL
 from splitlab.kinds.random_tables.panels import series, varies
 from splitlab.kinds.splits.results import Results
 from splitlab.kinds.timing.tables import microseconds
-from splitlab.report.layout import NONE, Entry, Table, round_half_up
-from splitlab.splitters import get
+from splitlab.report.layout import NONE, Entry, Table, percentage
+from splitlab.splitters import titles
+from splitlab.text import counted
 
 MEANING = {OPTIMUM: "the optimum", BEST_KNOWN: "the best split known"}
 NOTES = {
@@ -63,13 +63,13 @@ def _percent_table(impurity: str, reference: str, part: pd.DataFrame) -> Table:
     most = part[part["splitter"] != EXACT].groupby(CELL)["reached"].max()
 
     def entry(row: Row) -> Entry:
-        percent = round_half_up(Fraction(100 * row["reached"], row["runs"]))
         best = row["splitter"] != EXACT and row["reached"] == most[tuple(row[c] for c in CELL)]
-        return Entry(f"{percent} ± {row['standard_error']:.1f}", best)
+        return Entry(percentage({**row, "wins": row["reached"]}), best)
 
     title = f"Percentage of tables on which {MEANING[reference]} is found, {impurity_title(impurity)}"
-    note = "With standard error; * or bold: the most of the configuration."
-    table = _matrix(title, part, entry, [note, NOTES[reference]])
+    table = replace(
+        _matrix(title, part, entry, ["With standard error.", NOTES[reference]]), best="the most of the configuration"
+    )
     runs = [Entry(f"{runs:,}") for _, runs in part.groupby(CELL)["runs"].first().items()]
     return replace(table, rows=[*table.rows, [Entry("tables"), Entry(""), *runs]])
 
@@ -107,14 +107,32 @@ def _cost_table(impurity: str, part: pd.DataFrame) -> Table:
 def _matrix(title: str, part: pd.DataFrame, entry: Callable[[Row], Entry], notes: list[str]) -> Table:
     """A row per method, with what is proven of it, and a column per configuration."""
     cells, rows = sorted(part[CELL].drop_duplicates().itertuples(index=False, name=None)), []
-    several = varies(part, "max_count")
+    several, names = varies(part, "max_count"), titles(part["splitter"])
     for splitter, group in series(part):
         found = {tuple(row[c] for c in CELL): entry(row) for row in records(group)}
         proven = "/".join(dict.fromkeys(group["proven_ratio"])) or NONE
         entries = [found.get(cell, Entry(NONE)) for cell in cells]
-        rows.append([Entry(get(splitter).title), Entry(proven), *entries])
+        rows.append([Entry(names[splitter]), Entry(proven), *entries])
     heads = [f"n={n}, k={k}" + (f", max {m}" if several else "") for n, k, m in cells]
     return Table(title, ["method", "proven", *heads], rows, 1, notes)
+
+
+def findings(frame: pd.DataFrame) -> list[str]:
+    """For each impurity and reference the methods that find it most often, with errors and times, on average."""
+    names, sentences = titles(frame["splitter"]), []
+    for impurity, reference, part in _parts(frame[frame["splitter"] != EXACT]):
+        cells = part.groupby(CELL).ngroups
+        by = part.groupby("splitter", sort=False)
+        means, times = by["percent"].mean(), by["microseconds"].mean()
+        errors = by["standard_error"].apply(lambda e: math.sqrt((e**2).sum()) / len(e))
+        best = means.sort_values(ascending=False, kind="stable").index[:3]
+        listed = [f"{names[s]} {means[s]:.1f} ± {errors[s]:.1f} % ({times[s]:.3g} µs a table)" for s in best]
+        sentences.append(
+            f"{impurity_title(impurity)}, {MEANING[reference]} is found, on average over "
+            f"{counted(cells, 'configuration')}: "
+            f"{', '.join(listed)}."
+        )
+    return sentences
 
 
 def verdict(frame: pd.DataFrame) -> str:

@@ -23,7 +23,7 @@ from splitlab.engine.names import Plugins
 from splitlab.engine.session import Session
 from splitlab.files import write_atomically
 from splitlab.kinds.random_tables import replay
-from splitlab.kinds.random_tables.config import Cell, RandomTablesExperiment
+from splitlab.kinds.random_tables.config import CELL, Cell, RandomTablesExperiment
 from splitlab.kinds.random_tables.plan import (
     cell_blocks,
     draw_seconds,
@@ -44,13 +44,23 @@ from splitlab.kinds.random_tables.work import (
 )
 from splitlab.published import Published, load, located, table_names
 from splitlab.sources import source_hash
-from splitlab.splitters import fingerprint, get, known
+from splitlab.splitters import fingerprint, get, known, titles
 from splitlab.splitters.precompile import compile_all
-from splitlab.text import ConfigError
+from splitlab.text import ConfigError, counted
 
 SAMPLER = "splitlab.tables.sampling"
 
 T = TypeVar("T", bound=RandomTablesExperiment)
+
+
+def _meaning(name: str) -> str:
+    """What a method is, in a line."""
+    if not known(name):
+        return name
+    entry = get(name)
+    if entry.custom:
+        return f"{name}, a user-defined function"
+    return f"{entry.summary}; {entry.source}; guarantee: {entry.guarantee}".removeprefix("; ")
 
 
 class RandomTables(Kind[T, R]):
@@ -215,6 +225,28 @@ class RandomTables(Kind[T, R]):
             **({"functions": functions} if functions else {}),
             **({} if draws is None else {"cells": draws.to_dict(orient="records")}),
         }
+
+    def described(self) -> tuple[tuple[str, str], ...]:
+        """The grid, the seed and the impurities."""
+        cells = self.experiment.cells
+        axes = [f"{axis} = {', '.join(str(v) for v in sorted({getattr(c, axis) for c, _ in cells}))}" for axis in CELL]
+        runs = sorted({runs for _, runs in cells})
+        number = " to ".join(f"{r:,}" for r in dict.fromkeys((runs[0], runs[-1])))
+        grid = f"{counted(len(cells), 'configuration')} of random tables: {'; '.join(axes)}; {number} tables each"
+        what = f"kind {self.experiment.kind}, {counted(len(self.experiment.splitters), 'method')}"
+        return (("run", what), ("grid", grid), ("seed", str(self.experiment.seed)))
+
+    def terms(self, results: R) -> tuple[tuple[str, str], ...]:
+        """Letters, impurities and methods."""
+        names = titles(self.experiment.splitters)
+        return (
+            ("n, k, max_count", "values (rows), classes (columns), and the largest entry of a table"),
+            (
+                "I",
+                "impurity of the two sides of a split together, in counts (Gini) or bits (entropy); smaller is better",
+            ),
+            *((title, _meaning(name)) for name, title in names.items()),
+        )
 
     def number_label(self, block: Block, name: str, at: int) -> tuple[str, str]:
         """Runs are counted within their cell, as ``splitlab replay`` counts them."""

@@ -17,7 +17,7 @@ from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.summary import QUANTILES
 from splitlab.published import maxima
 from splitlab.report.layout import Entry, Table, round_half_up
-from splitlab.splitters import get
+from splitlab.splitters import titles
 from splitlab.statistics import holm_rejected, quantile
 
 PUBLISHED_MAX_COUNT = 2  # of the run whose maxima the paper prints
@@ -104,12 +104,12 @@ def maxima_remark(frame: pd.DataFrame) -> str:
 def pooled_table(pooled: pd.DataFrame) -> Table:
     """The pooled excess, for readers."""
     heads = ["impurity", "max_count", "method", "mean", "median", "95 %", "99 %", "maximum", "where"]
-    rows = []
+    rows, names = [], titles(pooled["splitter"])
     for row in pooled.to_dict(orient="records"):
         mean = f"{row['mean']:.3f} ± {row['standard_error']:.3f}"
         numbers = [f"{row[q]:.3f}" for q in ("median", "p95", "p99", "maximum")]
         where = f"n = {row['n']}, k = {row['k']}, run {row['maximum_run']}"
-        texts = [row["impurity"], str(row["max_count"]), get(row["splitter"]).title, mean, *numbers, where]
+        texts = [row["impurity"], str(row["max_count"]), names[row["splitter"]], mean, *numbers, where]
         rows.append([Entry(t) for t in texts])
     size = f"{pooled['tables'].max():,}"
     title = f"Relative excess over the best other method in percent, all cells together, up to {size} tables a row"
@@ -120,10 +120,10 @@ def pooled_table(pooled: pd.DataFrame) -> Table:
 def maxima_table(frame: pd.DataFrame) -> Table:
     """The published maxima beside ours, for readers; where ours happened."""
     heads = ["impurity", "method", "max_count", "paper", "ours", "where"]
-    rows = []
+    rows, names = [], titles(frame["splitter"])
     for row in frame.to_dict(orient="records"):
         where = f"n = {row['n']}, k = {row['k']}, run {row['maximum_run']}"
-        texts = [row["impurity"], get(row["splitter"]).title, str(row["max_count"]), row["published"]]
+        texts = [row["impurity"], names[row["splitter"]], str(row["max_count"]), row["published"]]
         rows.append([Entry(t) for t in (*texts, f"{row['ours']:.2f}", where)])
     return Table("Maximum of the relative excess in percent: the paper's and ours", heads, rows, 1)
 
@@ -147,7 +147,7 @@ def _alike_sentence(pairs: pd.DataFrame, max_count: int, usual: int) -> str:
     worst = max(pairs.to_dict(orient="records"), key=lambda row: abs(row["percent_other"] - row["percent"]))
     return (
         f"max_count {max_count}: {len(differing)} of {len(counts)} win percentages differ from those of max_count "
-        f"{usual} (Fisher, Holm at 1 %); the largest difference is {get(worst['splitter']).title}, "
+        f"{usual} (Fisher, Holm at 1 %); the largest difference is {titles(pairs['splitter'])[worst['splitter']]}, "
         f"{worst['impurity']}, n = {worst['n']}, k = {worst['k']}: {worst['percent_other']:.1f} against "
         f"{worst['percent']:.1f}."
     )

@@ -13,17 +13,17 @@ from splitlab.engine.session import Session
 from splitlab.engine.store import BLOCKS
 from splitlab.kinds.random_tables.kind import RandomTables
 from splitlab.kinds.random_tables.plan import cell_blocks
+from splitlab.kinds.splits import page as splits_page
 from splitlab.kinds.splits.compare import judge
 from splitlab.kinds.splits.config import SplitsExperiment
+from splitlab.kinds.splits.extremes import pooled_excess, pooled_table
 from splitlab.kinds.splits.figures import figures_of
-from splitlab.kinds.splits.page import experiment_section
 from splitlab.kinds.splits.precision import plan_text
 from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.summary import IncompleteError, summarise
 from splitlab.kinds.splits.sums_store import SUMS, SumsStore
 from splitlab.kinds.splits.tables import excess_tables, failure_tables, paired_tables, win_tables
-from splitlab.report import page
-from splitlab.report.layout import Sheet, Verdict
+from splitlab.report.layout import Sheet, Table, Verdict
 from splitlab.report.style import Plot
 from splitlab.text import ConfigError
 
@@ -109,11 +109,26 @@ class Splits(RandomTables[SplitsExperiment, Results]):
         """The comparison with the published win percentages."""
         return judge(results)
 
-    def section(
-        self, results: Results, manifest: Mapping[str, Any], plots: Sequence[Plot], *notes: str, title: str
-    ) -> page.Section:
-        """Win tables, notes, verdict, figures, further tables, config and provenance."""
-        return experiment_section(results, self.verdict(results), plots, manifest, notes, title=title)
+    def findings(self, results: Results) -> Sequence[str]:
+        """Who wins how often and where, and the largest excess."""
+        return splits_page.findings(results)
+
+    def terms(self, results: Results) -> tuple[tuple[str, str], ...]:
+        """Letters, methods, and what wins and excess are."""
+        win = ("win", "a table on which no other method finds a smaller impurity; ties all win")
+        excess = (
+            "relative excess",
+            "by how much a method's impurity is above that of the best other method, in percent",
+        )
+        return (*super().terms(results), win, excess)
+
+    def differences(self, verdict: Verdict) -> Sequence[Table]:
+        """The entries that differ from the published ones."""
+        return [splits_page.differing(verdict.differing)] if verdict.differing else []
+
+    def further(self, results: Results) -> Sequence[Table]:
+        """Worst cases: the excess of all configurations together, and where each maximum happened."""
+        return [pooled_table(pooled_excess(results))] if len(results.relative_excess) else []
 
     def plan(self, request: PlanRequest) -> str:
         """How many runs a precision takes."""

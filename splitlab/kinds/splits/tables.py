@@ -11,8 +11,10 @@ import pandas as pd
 
 from splitlab.kinds.random_tables.config import CELL, RandomTablesExperiment
 from splitlab.kinds.splits.results import Results
-from splitlab.report.layout import NONE, Entry, Table, impurity_title, round_half_up
-from splitlab.splitters import get
+from splitlab.report.layout import NONE, Entry, Table, impurity_title, percentage, round_half_up, with_error
+from splitlab.splitters import titles
+
+MOST_WINS = "the most wins of the configuration; ties all win"
 
 
 def win_tables(results: Results) -> list[Table]:
@@ -39,28 +41,20 @@ def _win_table(title: str, part: pd.DataFrame, experiment: RandomTablesExperimen
     printed = bool((part["published"] != "").any())
     rows = [[*_cell_entries(experiment, cell), *_win_entries(group, printed)] for cell, group in part.groupby(CELL)]
     heads = [*_cell_heads(experiment)]
-    for splitter in experiment.splitters:
-        heads += [get(splitter).title, "paper"] if printed else [get(splitter).title]
-    return Table(title, heads, rows, len(_cell_heads(experiment)), _win_notes(printed))
+    for name in titles(experiment.splitters).values():
+        heads += [name, "paper"] if printed else [name]
+    notes = ["Ours with standard error in percentage points.", *(["paper: the published value."] if printed else [])]
+    return Table(title, heads, rows, len(_cell_heads(experiment)), notes, MOST_WINS)
 
 
 def _win_entries(group: pd.DataFrame, printed: bool) -> list[Entry]:
     """One row of the table: the splitters of one cell."""
     entries = []
     for row in group.to_dict(orient="records"):
-        percent = round_half_up(Fraction(100 * row["wins"], row["runs"]))
-        text = f"{percent} ± {row['standard_error']:.1f}"
-        entries.append(Entry(text, best=row["wins"] == group["wins"].max()))
+        entries.append(Entry(percentage(row), best=row["wins"] == group["wins"].max()))
         if printed:
             entries.append(Entry(row["published"] or NONE))
     return entries
-
-
-def _win_notes(printed: bool) -> list[str]:
-    notes = [
-        "Ours with standard error in percentage points; * or bold: the most wins of the configuration; ties all win."
-    ]
-    return [*notes, "paper: the published value."] if printed else notes
 
 
 def failure_tables(results: Results) -> list[Table]:
@@ -77,12 +71,12 @@ def failure_tables(results: Results) -> list[Table]:
         "percent",
         "if it won all of them",
     ]
-    rows = []
+    rows, known = [], titles(results.experiment.splitters)
     for row in frame[frame["failures"] > 0].to_dict(orient="records"):
         cell = [str(row[key]) for key in CELL]
         percents = (round_half_up(Fraction(100 * w, row["runs"])) for w in (row["wins"], row["wins"] + row["failures"]))
         number = f"{row['failures']} of {row['runs']}"
-        names = (impurity_title(row["impurity"]), get(row["splitter"]).title)
+        names = (impurity_title(row["impurity"]), known[row["splitter"]])
         rows.append([*map(Entry, (*cell, *names, number, str(row["first_failure"]), *percents))])
     if not rows:
         return []
@@ -95,7 +89,8 @@ def paired_tables(results: Results) -> list[Table]:
     experiment, pairs = results.experiment, results.paired_differences
     if len(experiment.splitters) < 2:
         return []
-    heads = [*_cell_heads(experiment), "most wins", *(get(splitter).title for splitter in experiment.splitters)]
+    names = titles(experiment.splitters)
+    heads = [*_cell_heads(experiment), "most wins", *names.values()]
     note = "In percentage points, with the standard error of the difference on the same tables; ties all win."
     tables = []
     for impurity in experiment.impurities:
@@ -105,7 +100,7 @@ def paired_tables(results: Results) -> list[Table]:
             here = pairs[(pairs[["impurity", *CELL]] == [impurity, *cell]).all(axis=1)]
             best = group["splitter"].iloc[int(group["wins"].to_numpy().argmax())]
             behind = [_behind(best, splitter, here) for splitter in experiment.splitters]
-            rows.append([*_cell_entries(experiment, cell), Entry(get(best).title), *behind])
+            rows.append([*_cell_entries(experiment, cell), Entry(names[best]), *behind])
         title = f"Wins behind the method with the most, {impurity_title(impurity)} ({_size(experiment)})"
         tables.append(Table(title, heads, rows, len(_cell_heads(experiment)), [note]))
     return tables
@@ -117,8 +112,8 @@ def _behind(best: str, splitter: str, pairs: pd.DataFrame) -> Entry:
         return Entry(NONE)
     between = pairs[pairs["splitter_a"].isin([best, splitter]) & pairs["splitter_b"].isin([best, splitter])]
     (pair,) = between.to_dict(orient="records")
-    share = round_half_up(Fraction(100 * abs(pair["only_a_wins"] - pair["only_b_wins"]), pair["runs"]))
-    return Entry(f"{share} ± {pair['percent_difference_error']:.1f}")
+    share = Fraction(100 * abs(pair["only_a_wins"] - pair["only_b_wins"]), pair["runs"])
+    return Entry(with_error(share, pair["percent_difference_error"]))
 
 
 def excess_tables(results: Results) -> list[Table]:
@@ -135,14 +130,14 @@ def excess_tables(results: Results) -> list[Table]:
         "in run",
         "unbounded",
     ]
-    tables = []
+    tables, names = [], titles(experiment.splitters)
     for impurity in experiment.impurities:
         rows = []
         for row in frame[frame["impurity"] == impurity].to_dict(orient="records"):
             mean = f"{_number(row['mean'])} ± {_number(row['standard_error'])}"
             numbers = [_number(row[q]) for q in ("median", "p95", "p99", "maximum")]
             texts = [
-                get(row["splitter"]).title,
+                names[row["splitter"]],
                 mean,
                 *numbers,
                 str(row["maximum_run"]),

@@ -24,6 +24,7 @@ from splitlab.engine.folder import (
 from splitlab.engine.names import Plugins
 from splitlab.engine.planning import PlanRequest
 from splitlab.engine.progress import shown
+from splitlab.engine.provenance import now
 from splitlab.engine.session import Session
 from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.random_tables.kind import RandomTables
@@ -39,7 +40,7 @@ from splitlab.kinds.timing.measure import (
     with_published,
 )
 from splitlab.kinds.timing.results import TimingResults
-from splitlab.kinds.timing.tables import text_of, timing_tables, write_tables
+from splitlab.kinds.timing.tables import findings, text_of, timing_tables, write_tables
 from splitlab.kinds.timing.times import TIMING, stored_times
 from splitlab.published import RATIO_TABLE, Published, load_ratios
 from splitlab.report.layout import Sheet, Verdict
@@ -135,6 +136,7 @@ class Timing(RandomTables[TimingExperiment, TimingResults]):
             "processor_seconds": round(time.thread_time() - worked, 3),
             **timing_provenance(experiment),
             **self.function_sources(),
+            "finished": now(),
         }
         return TimingResults(experiment, with_published(experiment, frame), manifest)
 
@@ -157,6 +159,10 @@ class Timing(RandomTables[TimingExperiment, TimingResults]):
     def figures(self, results: TimingResults) -> list[Plot]:
         """Time against k and n."""
         return time_plots(results.timing)
+
+    def findings(self, results: TimingResults) -> Sequence[str]:
+        """Which method is the fastest and which the slowest."""
+        return findings(results)
 
     def verdict(self, results: TimingResults) -> Verdict:
         """Times of another machine are not judged."""

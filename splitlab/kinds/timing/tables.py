@@ -16,7 +16,7 @@ from splitlab.kinds.timing.measure import ALL, WIDEST
 from splitlab.kinds.timing.results import TimingResults
 from splitlab.published import RATIO_TABLE
 from splitlab.report.layout import NONE, Entry, Table, impurity_title, round_half_up
-from splitlab.splitters import get
+from splitlab.splitters import titles
 
 DIGITS = 3
 UNTRUSTWORTHY = "†"
@@ -46,9 +46,9 @@ def _ratio_table(results: TimingResults, rows: Rows) -> Table:
     experiment, printed = results.experiment, bool((results.timing["published"] != "").any())
     others = [s for s in experiment.splitters if s != experiment.baseline]
     engines = _engines(results)
-    heads, body = _heads(results), []
+    heads, body, names = _heads(results), [], titles(experiment.splitters)
     for splitter in others:
-        heads += _group(splitter, ["paper", *engines] if printed else engines)
+        heads += _group(names[splitter], ["paper", *engines] if printed else engines)
     for cell, _ in experiment.cells:
         line = _keys(results, cell)
         for splitter in others:
@@ -56,13 +56,14 @@ def _ratio_table(results: TimingResults, rows: Rows) -> Table:
             line += [Entry(here[0]["published"] or NONE)] if printed else []
             line += [Entry(_ratio(row)) for row in here]
         body.append(line)
-    title = f"Time relative to {get(experiment.baseline).title}, {_what(results)}"
+    title = f"Time relative to {names[experiment.baseline]}, {_what(results)}"
     return Table(title, heads, body, _key_number(results), _ratio_notes(results, rows, printed))
 
 
 def _absolute_table(results: TimingResults, rows: Rows) -> Table:
     experiment, engines = results.experiment, _engines(results)
-    heads = [*_heads(results), *(head for s in experiment.splitters for head in _group(s, engines))]
+    names = titles(experiment.splitters)
+    heads = [*_heads(results), *(head for s in experiment.splitters for head in _group(names[s], engines))]
     body = [
         [
             *_keys(results, cell),
@@ -170,9 +171,9 @@ def _what(results: TimingResults) -> str:
     return f"{names}{together}" + (f" (entries 0 to {maxima.pop()})" if len(maxima) == 1 else "")
 
 
-def _group(splitter: str, columns: list[str]) -> list[str]:
+def _group(title: str, columns: list[str]) -> list[str]:
     """The heads of a splitter's columns; the first of them names the splitter."""
-    return [f"{get(splitter).title}: {columns[0]}", *columns[1:]]
+    return [f"{title}: {columns[0]}", *columns[1:]]
 
 
 def _heads(results: TimingResults) -> list[str]:
@@ -185,6 +186,20 @@ def _keys(results: TimingResults, cell: Cell) -> list[Entry]:
 
 def _key_number(results: TimingResults) -> int:
     return 3 if len({cell.max_count for cell, _ in results.experiment.cells}) > 1 else 2
+
+
+def findings(results: TimingResults) -> list[str]:
+    """For each engine the fastest and the slowest method, on average over the configurations."""
+    frame, names = results.timing[results.timing["impurity"] == ALL], titles(results.experiment.splitters)
+    sentences = []
+    for engine in _engines(results):
+        means = frame[frame["engine"] == engine].groupby("splitter", sort=False)["microseconds"].mean()
+        first, last = str(means.idxmin()), str(means.idxmax())
+        sentences.append(
+            f"{engine}: {names[first]} is the fastest, {means[first]:.3g} µs a table on average over the "
+            f"configurations; {names[last]} the slowest, {means[last]:.3g} µs."
+        )
+    return sentences
 
 
 def text_of(results: Results) -> str:

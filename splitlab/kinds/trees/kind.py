@@ -6,7 +6,7 @@ small data; so this kind does not compute block by block, but in parts of its ow
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,7 @@ from splitlab.kinds.trees import published
 from splitlab.kinds.trees.config import CATALOGUE, TreesExperiment
 from splitlab.kinds.trees.plan import plan_text
 from splitlab.kinds.trees.results import TREES, TreesResults, gathered, stored_times, times_in
-from splitlab.kinds.trees.tables import tables_of, text_of, verdict_of, write_tables
+from splitlab.kinds.trees.tables import tables_of, text_of, verdict_lines, verdict_of, write_tables
 from splitlab.kinds.trees.times import time_trees
 from splitlab.kinds.trees.work import (
     NUMBERS,
@@ -48,7 +48,7 @@ from splitlab.kinds.trees.work import (
 from splitlab.report import page
 from splitlab.report.layout import Sheet, Verdict
 from splitlab.report.style import Plot
-from splitlab.text import ConfigError
+from splitlab.text import ConfigError, counted
 
 
 class Trees(Kind[TreesExperiment, TreesResults]):
@@ -198,11 +198,22 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         """Whether mean accuracies are the authors', where trees are grown as they grew them."""
         return verdict_of(results)
 
-    def section(
-        self, results: TreesResults, manifest: Mapping[str, Any], plots: Sequence[Plot], *notes: str, title: str
-    ) -> page.Section:
-        """Verdict, tables, critical difference diagrams, config and provenance."""
-        return trees_page.section(results, manifest, *notes, title=title)
+    def described(self) -> tuple[tuple[str, str], ...]:
+        """The data sets and how often trees are grown on them."""
+        e = self.experiment
+        what = f"kind trees, {counted(len(e.splitters), 'method')}, {counted(len(e.datasets), 'data set')}"
+        return (
+            ("run", what),
+            ("trials", f"cross-validation, {counted(e.trials, 'trial')} of {counted(e.folds, 'fold')}"),
+        )
+
+    def findings(self, results: TreesResults) -> Sequence[str]:
+        """Ranks, or how much is equal to what the authors got."""
+        return [line.strip() for line in verdict_lines(results)]
+
+    def pictures(self, results: TreesResults, plots: Sequence[Plot]) -> list[page.Picture]:
+        """Critical difference diagrams."""
+        return trees_page.diagrams(results)
 
     def plan(self, request: PlanRequest) -> str:
         """How much is stored, how long the rest takes, and how much disk."""

@@ -1,26 +1,13 @@
-"""The part of the HTML page about an experiment of kind trees."""
+"""The figures of the HTML page about an experiment of kind trees."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from io import StringIO
-from typing import Any
 
 from splitlab.kinds.trees.comparisons import ranks
 from splitlab.kinds.trees.results import TreesResults
-from splitlab.kinds.trees.tables import replays, tables_of, verdict_lines, within
 from splitlab.report import page
 from splitlab.trees.statistics import cd_diagram
-
-
-def section(results: TreesResults, manifest: Mapping[str, Any], *notes: str, title: str) -> page.Section:
-    """Verdict, tables, critical difference diagrams, config and provenance."""
-    good = within(results) if replays(results) else None
-    lines = verdict_lines(results)
-    verdicts = [page.Verdict("; ".join(line.strip() for line in lines), good)] if lines else []
-    blocks: list[page.Block] = [*notes, *verdicts, *tables_of(results), *diagrams(results)]
-    blocks.append(page.Source("Config", results.experiment.to_yaml()))
-    return page.Section(title, (*blocks, *([page.facts_of_manifest(manifest)] if manifest else [])))
 
 
 def diagrams(results: TreesResults) -> list[page.Picture]:

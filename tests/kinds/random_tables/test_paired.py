@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 import splitlab
 from splitlab.kinds.random_tables.paired import Together, pair_rows, relative_difference, tie_fields, wilson
-from splitlab.kinds.splits.compare import judge
-from splitlab.kinds.splits.page import experiment_section
 from splitlab.kinds.splits.summary import wins
 from splitlab.kinds.splits.tables import paired_tables
 from splitlab.report.page import page
-from splitlab.study import text_of, write_tables
+from splitlab.study import kind_of, text_of, write_tables
 from tests.helpers.summaries import NAMES, made_up, row, summary_of
 
 NORMAL_975 = 1.959963984540054
@@ -215,9 +213,8 @@ def test_the_tables_say_how_far_each_method_is_behind_the_best() -> None:
                 assert behind == pytest.approx(percent[impurity, n, "hcc"] - percent[impurity, n, splitter], abs=0.06)
                 assert error == pytest.approx(pairs.loc[(impurity, n, *pair), "percent_difference_error"], abs=0.06)
             assert line[4].text == "–"
-    verdict = judge(results)
     assert all(table.as_text() in text_of(results) for table in tables)
-    whole = page("p", "", [experiment_section(results, verdict, [], {})])
+    whole = page("p", "", [kind_of(results.experiment).section(results, {}, [], title="p")])
     assert whole.count("Wins behind the method with the most") == 2
 
 

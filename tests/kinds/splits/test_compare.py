@@ -304,7 +304,7 @@ def test_markdown(table: Table) -> None:
     lines = table.as_markdown().splitlines()
     assert lines[0] == r"Percent\_of 1\|2 & 3 %"
     assert lines[2] == r"| n | one\|two\_three | p% |"
-    assert lines[3] == "| ---: | --- | --- |"
+    assert lines[3] == "| ---: | --- | ---: |"
     assert lines[4] == r"| 5 | **a\|b** | 1 ± 2 |"
     assert lines[5] == r"| 12 | x\_y & 50 % \<b\> | **–** |"
     assert lines[7:] == [r"note \* one", "", r"n\_2 & 100 %"]
@@ -314,11 +314,11 @@ def test_markdown(table: Table) -> None:
 
 def test_latex(table: Table) -> None:
     lines = table.as_latex().splitlines()
-    assert r"\caption{Percent\_of 1|2 \& 3 \%}" in lines
-    assert r"\begin{tabular}{rll} \toprule" in lines
-    assert r"n & one|two\_three & p\% \\ \midrule" in lines
-    assert r"5 & \textbf{a|b} & 1 $\pm$ 2 \\" in lines
-    assert r"12 & x\_y \& 50 \% <b> & \textbf{--} \\" in lines
+    assert r"\caption{Percent\_of 1\textbar{}2 \& 3 \%}" in lines
+    assert r"\begin{tabular}{rlr} \toprule" in lines
+    assert r"n & one\textbar{}two\_three & p\% \\ \midrule" in lines
+    assert r"5 & \textbf{a\textbar{}b} & 1 $\pm$ 2 \\" in lines
+    assert r"12 & x\_y \& 50 \% \textless{}b\textgreater{} & \textbf{--} \\" in lines
     assert r"\par\small n\_2 \& 100 \%" in lines
     begun = [line for line in lines if line.startswith(r"\begin")]
     assert len(begun) == len([line for line in lines if r"\end{" in line]) == 2

@@ -1,0 +1,26 @@
+"""How each splitter goes about it, in a few words."""
+
+SUMMARIES = {
+    "lca": "Largest Class Alone: values in the order of the share of the largest class, best cut",
+    "hcc": "Hypercube Cover: the same for every set of classes",
+    "pc": "Principal Component: values in the order of their class probabilities along the principal component",
+    "pc_ext": "PC extended: also exchanges the two values next to each cut",
+    "pc_counts": "PC with raw counts scored instead of class probabilities",
+    "pc_ext_counts": "PCext with raw counts scored instead of class probabilities",
+    "sliq": "greedy: moves the best value to the other side as long as the impurity falls",
+    "sliq_ext": "SLIQ extended: moves all values one by one, and takes the best of all these splits",
+    "sliq_ext_prefix": "SLIQext as the published tree program ran it: prefixes of the given order",
+    "ova": "One against all: values in the order of the share of one class, the best of all classes",
+    "balanced": "values in the order of the share of the classes that come closest to half of the examples",
+    "list_scheduling": "Balanced, with the set of classes found by list scheduling",
+    "twoing": "classes merged into two, for every set of classes, by the gain in the merged table",
+    "twoing_min": "classes merged into two, for every set of classes, by the impurity",
+    "flip_flop": "classes and values merged in turn until nothing changes",
+    "two_class": "for two classes: values in the order of the share of the first, best cut",
+    "direction": "values in the order of their class probabilities along a given direction",
+    "exhaustive": "all splits",
+    "hyperplanes": "all splits that a hyperplane through the class probabilities can make",
+    "exact": "the optimum, by the cheapest exact method",
+    "pull_left": "SLIQext that moves the purest values only",
+    "hd": "Hyperplane Descent: from many starts, values change sides until no hyperplane improves the split",
+}
