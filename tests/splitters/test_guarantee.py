@@ -25,7 +25,7 @@ LCA = "2 (Gini), 3 (entropy), 3 + sqrt 3 (class C)"
         ("two_class", "optimal; k = 2 only"),
         ("exact", "optimal"),
         ("module:function", "none known"),
-        ("module:function+hd", "none known; never worse than module:function"),
+        ("module:function+hd", "none known; never worse than function"),
     ],
 )
 def test_in_words(splitter: str, words: str) -> None:

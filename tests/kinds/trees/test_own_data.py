@@ -98,7 +98,7 @@ def test_a_study_of_ones_own_has_no_word_of_the_paper(folder: Path, capsys: pyte
         if path.suffix in (".txt", ".html", ".csv"):
             body = path.read_text().partition("<body>")[2] if path.suffix == ".html" else path.read_text()
             assert body
-            assert not PAPER.search(body), path
+            assert not PAPER.search(body.replace("the config names no published numbers", "")), path
     assert not Path("results/mine/survival.csv").exists()
     assert said("compare", "results/mine", capsys=capsys)[:2] == (
         DONE, "not compared: the config names no published numbers\n",
