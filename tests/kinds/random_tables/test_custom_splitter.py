@@ -314,7 +314,8 @@ def test_failures_are_reported(recorded: Results, tmp_path: Path, capsys: pytest
     assert "& sometimes" in (out / "win_percentage.tex").read_text()
     header, *rows = (out / "win_percentage.csv").read_text().splitlines()
     assert ",failures,first_failure" in header
-    assert rows[1].startswith(f"gini,5,3,7,{plugins.hand_over(sometimes)},") and f",{len(FAILED)},{FAILED[0]}," in rows[1]
+    assert rows[1].startswith(f"gini,5,3,7,{plugins.hand_over(sometimes)},")
+    assert f",{len(FAILED)},{FAILED[0]}," in rows[1]
     assert "on_error: record" in (out / "config.yaml").read_text()
     assert main(["compare", str(out)]) == 0
 
