@@ -36,7 +36,7 @@ from splitlab.trees.proposals import (
 from splitlab.trees.tree import LEAF, Tree
 
 NodeOfRow = NDArray[np.int32]
-Rows = NDArray[np.int32]
+Rows = NDArray[np.uint32]
 
 CELLS = 1 << 22
 
@@ -154,7 +154,7 @@ class _Front:
         The number of examples.
     node : int32 (n,)
         The node of each example; -1 if it is in a leaf.
-    rows : int32 (s,)
+    rows : uint32 (s,)
         For one attribute after the other, the examples that may still be split by it, ascending by node, then value.
     starts : int64 (p + 1,)
         Where those of each attribute begin.
@@ -177,7 +177,7 @@ class _Front:
         node = np.where(cls.open(counts, size, 0, growth)[tree], tree, LEAF).astype(np.int32)
         rows = []
         for column in examples.x.T:
-            order = np.argsort(column, kind="stable").astype(np.int32)
+            order = np.argsort(column, kind="stable").astype(np.uint32)
             order = order[(node[order] >= 0) & ~np.isnan(column[order])]
             rows.append(order[np.argsort(node[order], kind="stable")])
         starts = np.cumsum([0, *map(len, rows)])
@@ -341,7 +341,7 @@ def _sweep(
     rule = sweep.Rule(criterion.code, code(criterion.impurity), bool(criterion.tie), convex, criterion.same,
                       criterion.floor, least_examples, least_weight)  # fmt: skip
     weight = NO_WEIGHT if examples.weight is None else examples.weight
-    data = sweep.Data(front.rows, front.node, examples.x, examples.y, weight)
+    data = sweep.Data(front.rows, front.node, examples.x, examples.y.astype(np.uint32), weight)
     low, high = np.full((2, *found.dead.shape), np.nan)
     into = sweep.Found(found.keys, found.improvement, low, high, found.n_branches, found.default, found.dead)
     sweep.best_thresholds(data, columns, *ranges, start, front.counts[start:stop], front.size[start:stop], rule, into)

@@ -19,6 +19,7 @@ from splitlab._jit import Bools, Floats, Ints, kernel
 from splitlab.trees.measures import DCSM, HDDT, measure
 
 Int32s = NDArray[np.int32]
+Uint32s = NDArray[np.uint32]  # as indices they need no look at whether they are negative
 
 
 class Rule(NamedTuple):
@@ -53,22 +54,22 @@ class Data(NamedTuple):
 
     Attributes
     ----------
-    rows : int32 (s,)
+    rows : uint32 (s,)
         For one attribute after the other, examples ascending by node, then value.
     node : int32 (n,)
         The node of each example.
     x : float64 (n, p)
         The values, each column side by side in memory.
-    y : int64 (n,)
+    y : uint32 (n,)
         The classes.
     weight : int64 (n,), or (0,)
         The weights, where there are any.
     """
 
-    rows: Int32s
+    rows: Uint32s
     node: Int32s
     x: Floats
-    y: Ints
+    y: Uint32s
     weight: Ints
 
 
@@ -100,22 +101,13 @@ class Room(NamedTuple):
 
 
 @kernel
-def group_end(rows: Int32s, x: Floats, start: int, stop: int) -> int:
-    """Where the examples with the value of the one at ``start`` end."""
-    end, value = start + 1, x[rows[start]]
-    while end < stop and x[rows[end]] == value:
-        end += 1
-    return end
-
-
-@kernel
-def only_class(rows: Int32s, y: Ints, start: int, stop: int) -> int:
-    """The class of some examples, or -1 if there are several."""
-    first = y[rows[start]]
-    for i in range(start + 1, stop):
-        if y[rows[i]] != first:
-            return -1
-    return first
+def all_of_class(rows: Uint32s, x: Floats, y: Uint32s, start: int, stop: int, of_class: int) -> bool:
+    """Whether all examples with the value of the one at ``start`` are of one class."""
+    value = x[rows[start]]
+    for i in range(start, stop):
+        if y[rows[i]] != of_class:
+            return x[rows[i]] != value
+    return True
 
 
 @kernel
@@ -166,20 +158,27 @@ def candidates(data: Data, c: int, start: int, stop: int, totals: Ints, size: in
     known, below, left, right, keys, after = room
     x, code, kind, tie = matrix[:, c], rule.code, rule.kind, rule.tie
     # The class counts of the known examples; the others are missing.
-    known[:] = 0
-    for i in range(start, stop):
-        known[y[rows[i]]] += weight[rows[i]] if weight.size else 1
-    n_missing = size - (stop - start)
+    n_missing, n_total = size - (stop - start), totals.sum()
+    known[:] = totals
+    if n_missing > 0:
+        known[:] = 0
+        for i in range(start, stop):
+            known[y[rows[i]]] += weight[rows[i]] if weight.size else 1
     convex = rule.convex and n_missing == 0
-    # From one value to the next: ``below`` are the examples before ``at``.
+    # From one value to the next: ``below`` are the examples before ``at``, n_below in all.
     below[:] = 0
-    count, at, before = 0, start, -2
+    count, at, n_below, before = 0, start, 0, -1
     while at < stop:
-        end = group_end(rows, x, at, stop)
-        only = only_class(rows, y, at, end)
-        if at > start and not (convex and only >= 0 and only == before):
-            n_left, n_right, default = parted(below, known, totals, left, right)
-            examples = at - start if default == 1 else at - start + n_missing
+        # A threshold below this value, unless it is inside a single class.
+        if at > start and not (convex and before >= 0 and all_of_class(rows, x, y, at, stop, before)):
+            if n_missing > 0:
+                n_left, n_right, default = parted(below, known, totals, left, right)
+                examples = at - start if default == 1 else at - start + n_missing
+            else:
+                n_left, n_right, examples = n_below, n_total - n_below, at - start
+                for j in range(totals.size):
+                    left[j] = below[j]
+                    right[j] = totals[j] - below[j]
             enough = min(examples, size - examples) >= rule.least_examples
             if enough and min(n_left, n_right) >= rule.least_weight:
                 keys[0, count] = measure(left, right, totals, n_left, n_right, code, kind)
@@ -187,9 +186,15 @@ def candidates(data: Data, c: int, start: int, stop: int, totals: Ints, size: in
                     keys[1, count] = measure(left, right, totals, n_left, n_right, HDDT, kind)
                 after[count] = at
                 count += 1
-        for i in range(at, end):
-            below[y[rows[i]]] += weight[rows[i]] if weight.size else 1
-        at, before = end, only
+        # The examples with this value; ``before`` is their class, or -1 if they have several.
+        value, before = x[rows[at]], y[rows[at]]
+        while at < stop and x[rows[at]] == value:
+            row = rows[at]
+            added = weight[row] if weight.size else 1
+            below[y[row]] += added
+            n_below += added
+            before = before if y[row] == before else -1
+            at += 1
     return count
 
 
@@ -211,6 +216,21 @@ def enter(
     _, _, found.default[c, m] = parted(below, room.known, totals, room.left, room.right)
     found.n_branches[c, m] = 2
     found.low[c, m], found.high[c, m] = x[rows[at - 1], c], x[rows[at], c]
+
+
+@kernel
+def node_end(rows: Uint32s, node: Int32s, start: int, most: int) -> int:
+    """Where the examples of the node of the one at ``start`` end, ``most`` at the latest: there if none is missing."""
+    here, low, high = node[rows[start]], start + 1, most
+    if node[rows[most - 1]] == here:
+        return most
+    while low < high:
+        middle = (low + high) // 2
+        if node[rows[middle]] == here:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel
@@ -247,12 +267,10 @@ def best_thresholds(
     for c in columns:
         start = starts[c]
         while start < stops[c]:
-            here = node[rows[start]]
-            stop = start + 1
-            while stop < stops[c] and node[rows[stop]] == here:
-                stop += 1
-            m = here - first
-            found.dead[c, m] = group_end(rows, data.x[:, c], start, stop) == stop
+            m = node[rows[start]] - first
+            stop = node_end(rows, node, start, min(start + size[m], stops[c]))
+            x = data.x[:, c]
+            found.dead[c, m] = x[rows[start]] == x[rows[stop - 1]]
             if not found.dead[c, m]:
                 count = candidates(data, c, start, stop, totals[m], size[m], rule, room)
                 if count:
@@ -262,12 +280,12 @@ def best_thresholds(
 
 
 @kernel
-def descended(rows: Int32s, starts: Ints, node: Int32s, child: Int32s, dead: Bools, m: int) -> tuple[Int32s, Ints]:
+def descended(rows: Uint32s, starts: Ints, node: Int32s, child: Int32s, dead: Bools, m: int) -> tuple[Uint32s, Ints]:
     """The sorted examples of all attributes for the m children of a level, ascending by child, in the old order within.
 
     Parameters
     ----------
-    rows : int32 (s,)
+    rows : uint32 (s,)
         For one attribute after the other, the examples ascending by node, then value.
     starts : int64 (p + 1,)
         Where in ``rows`` those of each attribute begin.
@@ -280,9 +298,9 @@ def descended(rows: Int32s, starts: Ints, node: Int32s, child: Int32s, dead: Boo
 
     Returns
     -------
-    rows, starts : int32 (t,), int64 (p + 1,)
+    rows, starts : uint32 (t,), int64 (p + 1,)
     """
-    result, new_starts, place = np.empty(rows.size, np.int32), np.zeros_like(starts), np.empty(m + 1, np.int64)
+    result, new_starts, place = np.empty(rows.size, np.uint32), np.zeros_like(starts), np.empty(m + 1, np.int64)
     for c in range(len(dead)):
         # Count the examples of each child, so that the place of its first one is known.
         place[:] = 0
