@@ -26,6 +26,7 @@ COMPARED = {
     "memory": (["runs"], "peak_megabytes"),
     "compile": (["case", "splitters"], "kernel_seconds"),
     "trees": (["tree", "rows"], "fit_seconds"),
+    "criteria": (["data", "rows", "criterion"], "fit_seconds"),
 }
 EXPONENT_SLACK = 0.15  # by which a fitted exponent may exceed the expected one
 FLAT = 1.1  # ratio of peak memories that still counts as the same
@@ -59,6 +60,7 @@ def tables_of(frames: Frames) -> list[Table]:
         simple_table("Memory, n = 12, k = 3", frames["memory"][["runs", "run_seconds", "peak_megabytes"]], 1),
         simple_table("Compiling what Table 1 needs", frames["compile"][["case", "process", *parts[:4], "result"]], 0),
         simple_table(f"Decision trees to depth {DEPTH}, on rows like adult's", frames["trees"], 1),
+        simple_table("Unpruned trees of numeric columns, by criterion", frames["criteria"], 3),
     ]
 
 
@@ -105,12 +107,20 @@ def targets(frames: Frames) -> list[Target]:
         *_growth_targets(frames),
         *_process_targets(frames),
         _tree_target(frames["trees"]),
+        _criteria_target(frames["criteria"]),
     ]
 
 
 def _tree_target(trees: pd.DataFrame) -> Target:
     ours = trees[~trees["tree"].str.startswith("scikit-learn") & (trees["rows"] == ROWS)]
     return Target("fitting a tree of adult's size, slowest splitter", 2.0, "s", _worst(ours["fit_seconds"]))
+
+
+def _criteria_target(criteria: pd.DataFrame) -> Target:
+    alike = criteria.query("criterion in ['gini', 'entropy'] and rows >= 1000")
+    return Target(
+        "gini or entropy on numeric columns, against scikit-learn", 1.5, "times", _worst(alike["times_scikit_learn"])
+    )
 
 
 def _kernel_targets(frames: Frames) -> list[Target]:
