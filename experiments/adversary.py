@@ -27,8 +27,8 @@ from splitlab.splitters import get
 SIZES = ((5, 3), (6, 3), (7, 4))  # n, k
 SECONDS = 270  # in total
 NOTES = (
-    "Committed: the list that comes with the package and that the README shows. Known: the worst of that list and of all "
-    "that calls in this folder found. From scratch: what this call found without starting from known tables.",
+    "Committed: the list that comes with the package and that the README shows. Known: the worst of that list and of "
+    "all that calls in this folder found. From scratch: what this call found without starting from known tables.",
     "Impurity of a splitter's split / optimum on the worst table known: a lower bound on the splitter's worst case.",
     "Entries of the tables are bounded; where nothing is proven a ratio may go on growing with the bound.",
 )
