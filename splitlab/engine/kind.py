@@ -267,7 +267,8 @@ class Kind(ABC, Generic[E, R]):
 
     def table_files(self, results: R, notes: tuple[str, ...] = ()) -> dict[str, str]:
         """The files of all tables, csv, Markdown and LaTeX, and what is in them."""
-        verdict, files = self.verdict(results), {}
+        files: dict[str, str] = {}
+        verdict = self.verdict(results)
         for number, sheet in enumerate(self.sheets(results)):
             below = (*notes, *([verdict.text] if verdict.judged else [])) if number == 0 else ()
             files |= frame_files(sheet.name, sheet.frame, sheet.tables, below)

@@ -62,6 +62,6 @@ def default_plan(kind: Computation, request: PlanRequest) -> str:
     left, seconds, disk = (sum(row[i] for row in rows.values()) for i in (1, 2, 3))
     if not left:
         return f"{table.as_text()}\nEverything is stored; {size(disk)}."
-    number = int(left)
-    total = f"{counted(number, 'block')} {are(number)} left, {duration(seconds / session.workers)} with --jobs {session.workers}"
+    remaining = f"{counted(int(left), 'block')} {are(int(left))} left"
+    total = f"{remaining}, {duration(seconds / session.workers)} with --jobs {session.workers}"
     return f"{table.as_text()}\n{total}; {size(disk)} altogether.\n`splitlab run {request.config}` makes them."
