@@ -125,7 +125,7 @@ def main(artefact: Artefact, args: argparse.Namespace) -> int:
     table = table_of(known, scratch)
     write_frame(folder, "worst", frame_of(known, scratch), [table])
     print(f"results in {folder}", file=sys.stderr, flush=True)
-    print_headed(artefact.heading, f"{table.as_text()}\n{improvements(before, known)}")
+    print_headed(artefact, args, f"{table.as_text()}\n{improvements(before, known)}")
     return DONE
 
 

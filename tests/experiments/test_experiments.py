@@ -127,8 +127,10 @@ def test_the_notes_on_pcext_say_what_the_reference_says(table: str, note: str) -
     counts, defined = (_pcext(name) for name in (table, f"{table}_corrected"))
     far = [sum(abs(entry.z() or 0.0) > 3 for entry in entries) for entries in (counts, defined)]
     worst = max(defined, key=lambda entry: abs(entry.z() or 0.0))
-    assert f"with counts, {far[0]} of {len(counts)} entries lie more than 3 standard errors from" in note
-    assert f"does in {far[1]} of {len(defined)}: at n = {worst.n}, k = {worst.k} it wins" in note
+    assert (
+        f"{far[0]} of the {len(counts)} entries of PCext with raw counts lie more than 3 standard errors from" in note
+    )
+    assert f"{far[1]} of the {len(defined)} lie that far from it: at n = {worst.n}, k = {worst.k} it wins" in note
     assert f"it wins {100 * worst.wins / worst.runs:.1f} %, published are {worst.printed} %" in note
     assert {entry.runs for entry in (*counts, *defined)} == {10_000}
     assert "reference runs of 10,000 tables" in note
