@@ -7,7 +7,8 @@ RAW_COUNTS = (
 FAR = (
     "In our reference runs of 10,000 tables, 0 of the 12 entries of PCext with raw counts lie more than 3 standard "
     "errors from the published value of Table {table}. With class probabilities, on the same tables, {far} of the 12 "
-    "lie that far from it: at n = 50, k = 3 it wins {ours} %, published are {paper} %. See `make table{table}-corrected`."
+    "lie that far from it: at n = 50, k = 3 it wins {ours} %, published are {paper} %. "
+    "See `make table{table}-corrected`."
 )
 FAR_GINI = FAR.format(table=1, far=5, ours="61.8", paper="50.6")
 FAR_ENTROPY = FAR.format(table=2, far=6, ours="46.9", paper="29.5")
