@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 
@@ -99,6 +100,7 @@ def parser() -> Parser:
     for artefact in ARTEFACTS:
         command = commands.add_parser(artefact.name, help=artefact.heading, description=artefact.heading)
         artefact.options(command)
+        command.add_argument("--part", action="store_true", help=argparse.SUPPRESS)  # of `make all`
         command.set_defaults(artefact=artefact)
     return top
 

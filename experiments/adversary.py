@@ -1,7 +1,7 @@
 """Worst cases of all splitters: searched from scratch, and on from the worst tables known. Run with ``make adversary``.
 
 Everything worse than what the committed list and the folder have is added to FOLDER/worst.jsonl, so that calls add up.
-``python -m scripts.worst_tables`` takes it over into the committed list.
+``make worst-tables`` takes it over into the committed list, which the README shows.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from splitlab.splitters import get
 SIZES = ((5, 3), (6, 3), (7, 4))  # n, k
 SECONDS = 270  # in total
 NOTES = (
+    "Committed: the list that comes with the package and that the README shows. Known: the worst of that list and of "
+    "all that calls in this folder found. From scratch: what this call found without starting from known tables.",
     "Impurity of a splitter's split / optimum on the worst table known: a lower bound on the splitter's worst case.",
     "Entries of the tables are bounded; where nothing is proven a ratio may go on growing with the bound.",
 )
@@ -42,10 +44,13 @@ class Call:
     command: str
 
     def keep(self, known: dict[Key, Known], found: Found) -> None:
-        """Add what is worse than all that is known to the folder, and to ``known``."""
+        """Add what is worse than all that is known to the folder, and to ``known``, and say so."""
         better = with_better(known, [found])
         if better != known:
             record.add(self.folder, found, {"seed": self.seed, "command": self.command})
+            before = known.get((found.splitter, found.impurity))
+            than = f"the worst known had {number(before.ratio)}" if before else "none was known"
+            tell(f"{found.splitter} {found.impurity}: a worse table, {number(found.ratio)}; {than}", sys.stderr)
             known.update(better)
 
 
@@ -64,24 +69,43 @@ def challenge(key: Key, known: dict[Key, Known], call: Call) -> float:
 
 def frame_of(known: Mapping[Key, Known], scratch: Mapping[Key, float]) -> pd.DataFrame:
     """The list as a frame; ``scratch`` has the ratios that this call found from scratch."""
-    columns = ["splitter", "impurity", "found", "worst", "proven", "n", "k", "table"]
-    rows = []
+    columns = ["splitter", "impurity", "found", "committed", "worst", "proven", "n", "k", "table"]
+    rows, committed = [], worst_known()
     for key, found in scratch.items():
-        ratios, counts = [found, known[key].ratio, proven(*key)], known[key].counts
+        ratios = [found, committed[key].ratio if key in committed else None, known[key].ratio, proven(*key)]
+        counts = known[key].counts
         rows.append([*key, *ratios, *counts.shape, counts.tolist()])
     return pd.DataFrame(rows, columns=columns)
 
 
 def table_of(known: Mapping[Key, Known], scratch: Mapping[Key, float]) -> Table:
     """The list, one row per splitter and impurity."""
-    heads = ["splitter", "impurity", "found now", "worst known", "proven", "size"]
-    rows = []
+    heads = ["splitter", "impurity", "from scratch", "committed", "known", "proven", "size"]
+    rows, committed = [], worst_known()
     for name, impurity in scratch:
-        one, most = known[name, impurity], proven(name, impurity)
+        one, listed, most = known[name, impurity], committed.get((name, impurity)), proven(name, impurity)
         n, k = one.counts.shape
-        shown = [number(scratch[name, impurity]), number(one.ratio), NONE if most is None else f"{most:g}"]
-        rows.append([Entry(t) for t in (get(name).title, IMPURITY_TITLES[impurity], *shown, f"{n} x {k}")])
-    return Table("Worst known tables: ratio to the optimum", heads, rows, 2, NOTES)
+        shown = [
+            Entry(number(scratch[name, impurity])),
+            Entry(number(listed.ratio) if listed else NONE),
+            Entry(number(one.ratio), best=one != listed),
+            Entry(NONE if most is None else f"{most:g}"),
+        ]
+        rows.append([Entry(get(name).title), Entry(IMPURITY_TITLES[impurity]), *shown, Entry(f"{n} x {k}")])
+    better = "worse than the committed table; `make worst-tables` takes it over"
+    return Table("Worst known tables: ratio to the optimum", heads, rows, 2, NOTES, better)
+
+
+def improvements(before: Mapping[Key, Known], after: Mapping[Key, Known]) -> str:
+    """How many of the known tables a call replaced by worse ones, and which."""
+    better = [key for key, one in after.items() if one != before.get(key)]
+    if not better:
+        return f"This call found no table worse than the {len(before)} known ones."
+    changes = (
+        f"{' '.join(key)} {number(before[key].ratio) if key in before else NONE} -> {number(after[key].ratio)}"
+        for key in better
+    )
+    return f"This call found tables worse than {len(better)} of the {len(before)} known ones: {', '.join(changes)}."
 
 
 def main(artefact: Artefact, args: argparse.Namespace) -> int:
@@ -92,14 +116,16 @@ def main(artefact: Artefact, args: argparse.Namespace) -> int:
     seed = 1 + len(earlier) if args.seed is None else args.seed
     each = args.seconds / len(challenged()) / (len(SIZES) + 1)
     call = Call(folder, each, seed, f"python -m experiments adversary --seconds {args.seconds} --seed {seed}")
-    known, scratch = with_better(worst_known(), earlier), {}
-    for key in challenged():
+    before = with_better(worst_known(), earlier)
+    known, scratch = dict(before), {}
+    for at, key in enumerate(challenged(), 1):
         scratch[key] = challenge(key, known, call)
-        tell(f"{' '.join(key)}: found {number(scratch[key])}, worst known {number(known[key].ratio)}", sys.stderr)
+        text = f"{' '.join(key)}: from scratch {number(scratch[key])}, known {number(known[key].ratio)}"
+        tell(f"{at} of {len(challenged())}: {text}", sys.stderr)
     table = table_of(known, scratch)
     write_frame(folder, "worst", frame_of(known, scratch), [table])
     print(f"results in {folder}", file=sys.stderr, flush=True)
-    print_headed(artefact.heading, table.as_text())
+    print_headed(artefact, args, f"{table.as_text()}\n{improvements(before, known)}")
     return DONE
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from splitlab.cli import DIFFERS, DONE, add_run_options
+from splitlab.kinds.random_tables.config import RandomTablesExperiment
+from splitlab.kinds.random_tables.kind import LETTERS
 from splitlab.report.figures import save
 from splitlab.report.style import Plot
+from splitlab.splitters import get, titles
 from splitlab.study import kind_of, run, text_of, verdict, write_tables
 
 ROOT = Path(__file__).parents[1]
@@ -22,7 +25,7 @@ RESULTS = ROOT / "results"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The command line of an artefact that is one config: --runs, --jobs, --out, --fresh."""
     add_run_options(parser)
-    parser.add_argument("--fresh", action="store_true", help="keep old results as a backup and start anew")
+    parser.add_argument("--fresh", action="store_true", help="keep old results as a backup and start again")
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,12 @@ def run_config(artefact: Artefact, args: argparse.Namespace) -> int:
     config = CONFIGS / str(artefact.config)
     results = run(config, runs=args.runs, jobs=args.jobs, out=folder, fresh=args.fresh, say=sys.stderr)
     write_tables(results, folder, artefact.notes)
+    notes = () if args.part else artefact.notes
     drawn = f", figures in {folder / 'figures'}" if artefact.figures else ""
     for plot in figures_of(results) if artefact.figures else ():
         save(plot, folder / "figures")
     print(f"results in {folder}{drawn}", file=sys.stderr, flush=True)
-    print_headed(artefact.heading, text_of(results, artefact.notes))
+    print_headed(artefact, args, text_of(results, notes), results.experiment)
     return DONE if verdict(results).agrees else DIFFERS
 
 
@@ -84,6 +88,28 @@ def figures_of(results: Any) -> list[Plot]:
     return kind_of(results.experiment).figures(results)
 
 
-def print_headed(heading: str, text: str) -> None:
-    """Print a text below its underlined heading."""
-    print(f"{heading}\n{'=' * len(heading)}\n\n{text}")
+def headed(heading: str) -> str:
+    """An underlined heading."""
+    return f"{heading}\n{'=' * len(heading)}\n"
+
+
+def print_headed(
+    artefact: Artefact, args: argparse.Namespace, text: str, experiment: RandomTablesExperiment | None = None
+) -> None:
+    """Print a text below the artefact's heading, and what the letters and names of the experiment mean.
+
+    Of a part of ``make all`` the text alone: the rest is printed there, once.
+    """
+    if not args.part:
+        print(headed(artefact.heading))
+        if isinstance(experiment, RandomTablesExperiment):
+            print(legend(experiment.splitters))
+    print(text)
+
+
+def legend(splitters: Sequence[str]) -> str:
+    """What the letters of a table and the names of its methods mean, a line for each."""
+    names = {title: get(name).summary for name, title in titles(splitters).items()}
+    meanings = {LETTERS[0]: LETTERS[1], **names}
+    width = max(map(len, meanings))
+    return "".join(f"{name:{width}}  {meaning}\n" for name, meaning in meanings.items())

@@ -34,7 +34,7 @@ def main(artefact: Artefact, args: argparse.Namespace) -> int:
     write_tables(results, folder, (comparison,))
     write_atomically(folder / "verdict.txt", f"{remark}\n{comparison}\n")  # instead of that on single entries
     print(f"results in {folder}", file=sys.stderr, flush=True)
-    print_headed(artefact.heading, text_of(results, (comparison,)))
+    print_headed(artefact, args, text_of(results, (comparison,)), results.experiment)
     print("\n" + "\n".join(t.as_text() for t in tables))
     print(remark)
     return DONE

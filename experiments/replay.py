@@ -141,7 +141,6 @@ def main(artefact: Artefact, args: argparse.Namespace) -> int:
         write_tables(other, place)
     print(f"results in {folder}, {arithmetic_folder} and {excess_folder}", file=sys.stderr, flush=True)
     texts = [table.as_text() for table in (*win_tables(results), *tables)]
-    print_headed(
-        artefact.heading, "\n".join([*texts, *maxima_lines(maxima, excess_folder), "", NOTHING_PRINTED, verdict.text])
-    )
+    text = "\n".join([*texts, *maxima_lines(maxima, excess_folder), "", NOTHING_PRINTED, verdict.text])
+    print_headed(artefact, args, text, results.experiment)
     return DONE if verdict.agrees else DIFFERS

@@ -1,4 +1,7 @@
-"""One page about everything: results/report.html. Run with ``make report``: missing experiments are run first."""
+"""One page about everything: results/report.html. Run with ``make report``: missing experiments are run first.
+
+The figures are written to results/figures, too, as ``make figures`` does.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from splitlab.cli import DONE
 from splitlab.files import write_atomically
 from splitlab.kinds.splits.extremes import alike
 from splitlab.report import page
+from splitlab.report.figures import save
 from splitlab.report.style import Plot
 from splitlab.study import load_results, section
 from splitlab.text import ConfigError
@@ -57,9 +61,8 @@ def trees_section(name: str) -> page.Section:
     return section(results, RESULTS / name, [], title=TITLES[name])
 
 
-def sections(args: argparse.Namespace) -> list[page.Section]:
+def sections(args: argparse.Namespace, figures: dict[str, list[Plot]]) -> list[page.Section]:
     """All sections, in the order of the page."""
-    figures = plots(args)
     optimality, table3 = obtain("optimality", args), obtain("table3", args)
     return [
         wins_section("table1", args, figures["wins"], PCEXT_GINI),
@@ -80,8 +83,11 @@ def sections(args: argparse.Namespace) -> list[page.Section]:
 
 
 def main(artefact: Artefact, args: argparse.Namespace) -> int:
-    """Write the page."""
+    """Write the page, and the figures in it as files of their own."""
     path = args.out or RESULTS / "report.html"
-    write_atomically(path, page.page(artefact.heading, LEAD, sections(args)))
-    print(path)
+    figures = plots(args)
+    for plot in (plot for group in figures.values() for plot in group):
+        save(plot, path.parent / "figures")
+    write_atomically(path, page.page(artefact.heading, LEAD, sections(args, figures)))
+    print(f"{path}, its figures in {path.parent / 'figures'}")
     return DONE

@@ -16,7 +16,10 @@ find_python() {
     return 1
 }
 
-quietly() {
+# step TEXT COMMAND ...: say what is done; what the command prints is shown only where it fails.
+step() {
+    echo "  $1" >&2
+    shift
     if ! "$@" >"$log" 2>&1; then
         cat "$log" >&2
         echo "setting up $venv failed at: $*" >&2
@@ -25,9 +28,12 @@ quietly() {
 }
 
 python=$(find_python)
-echo "setting up $venv with $("$python" --version) (once; takes a minute or two) ..." >&2
-quietly "$python" -m venv --clear "$venv"
-quietly "$venv/bin/python" -m pip install --disable-pip-version-check --quiet -r requirements.txt
+pip="$venv/bin/python -m pip install --disable-pip-version-check --quiet"
+echo "setting up $venv with $("$python" --version), once; it takes a minute or two:" >&2
+step "1 of 3: creating the virtual environment (about 5 s)" "$python" -m venv --clear "$venv"
+# $pip is split into words on purpose.
+step "2 of 3: downloading and installing $(grep -c '^[a-z]' requirements.txt) packages (about a minute)" $pip -r requirements.txt
 # "compat": a path file. The other way loads modules at every start of Python, before an interrupt is dealt with.
-quietly "$venv/bin/python" -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation \
+step "3 of 3: installing splitlab itself (about 5 s)" $pip --no-deps --no-build-isolation \
     --config-settings editable_mode=compat -e .
+echo "$venv is ready; kernels are compiled when they are first needed, and kept (up to a minute, which is shown)" >&2

@@ -46,6 +46,11 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def are(number: int) -> str:
+    """The verb that goes with a number of things."""
+    return "is" if number == 1 else "are"
+
+
 def duration(seconds: float) -> str:
     """A duration in words, to two digits: '40 s', '3.2 hours', '1.5e+06 years'."""
     for unit, length in (("years", 3.15576e7), ("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):

@@ -11,7 +11,7 @@ from splitlab.splitters import get
 
 
 def number(ratio: float) -> str:
-    """A ratio to at least five digits."""
+    """A ratio to four decimals, as the README has it; a large one to two."""
     return "unbounded" if math.isinf(ratio) else f"{ratio:,.4f}" if ratio < 100 else f"{ratio:,.2f}"
 
 
@@ -40,7 +40,7 @@ def bound(found: Found) -> str:
 def standing(found: Found, known: Known | None) -> str:
     """Whether the committed list has a worse table."""
     if known is None:
-        return "The list of worst known tables has none for this splitter."
+        return "The committed list of worst tables has none for this splitter."
     if found.ratio > known.ratio * (1.0 + HIGHER):
-        return f"This beats the worst known table ({number(known.ratio)})."
-    return f"The worst known table has {number(known.ratio)}."
+        return f"This beats the worst table of the committed list ({number(known.ratio)})."
+    return f"The worst table of the committed list has {number(known.ratio)}."

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from splitlab.cli.options import (
     DIFFERS,
@@ -17,9 +19,14 @@ from splitlab.cli.options import (
     say,
     whole,
 )
+from splitlab.text import are, counted
+
+if TYPE_CHECKING:
+    from splitlab.engine.verify import Verified
 
 RESULTS = Path("results")
 COMMITTED = "reference"  # the folder there that a run must not write into, and that `make clean` spares
+SHOWN = 5  # names in a line
 
 
 def add_commands(commands: Commands) -> None:
@@ -137,24 +144,44 @@ def verify_command(args: argparse.Namespace) -> int:
     plugins = Plugins(allowed=not args.no_plugins, announce=say, folders=(Path(),))
     kind = opened(args.dir, plugins)
     found = verify(kind, args.dir, args.sample, seed, Session(jobs=args.jobs, say=sys.stderr), plugins)
-    for line in (*(f"differs: {line}" for line in found.differing), *(f"not there: {line}" for line in found.absent)):
-        print(line)
+    for what, lines in (("differs", found.differing), ("damaged", found.damaged), ("not there", found.absent)):
+        for line in lines:
+            print(f"{what}: {line}")
+    if found.outdated:
+        print(f"stored by other code than this, and not compared: {found.outdated}")
     for line in elsewhere(kind, args.dir) if found.differing else ():
         print(f"made with another {line}")
-    for line in found.orphans:
-        say(f"{line}: belongs to no block of this run")
-    same = "every bit is the same" if found.compared else "nothing to compare"
-    number = len(found.differing)
-    outcome = f"{number} difference{'' if number == 1 else 's'}" if number else same
-    outcome += f", but {_blocks(len(found.absent))} not there" if found.absent else ""
-    print(f"{found.compared} of {found.blocks} blocks computed again (--seed {seed}): {outcome}")
-    if not found.compared and not found.differing:
+    if found.orphans:
+        say(f"{_some(found.orphans)}: of no block of this run, and not looked at")
+    others = f"not looked at: {', '.join(found.others)}" if found.others else ""
+    tables = f"{counted(found.tables, 'file')} of tables made again and compared" if found.tables else ""
+    if tables or others:
+        say("; ".join(filter(None, (tables, others))))
+    print(_outcome(found, seed))
+    bad = found.differing or found.damaged
+    if not found.compared and not bad:
         raise ValueError(f"{args.dir}: none of these blocks is stored, and of this code; nothing is verified")
-    return DIFFERS if found.differing or found.absent else DONE
+    return DIFFERS if bad or found.absent else DONE
 
 
-def _blocks(number: int) -> str:
-    return f"{number} block{' is' if number == 1 else 's are'}"
+def _outcome(found: Verified, seed: int) -> str:
+    """What `verify` found, in a line."""
+    same = "every bit is the same" if found.compared else "nothing to compare"
+    outcome = counted(len(found.differing), "difference") if found.differing else same
+    problems = []
+    if found.damaged:
+        names = _some([line.partition(": ")[0] for line in found.damaged])
+        problems.append(f"{counted(len(found.damaged), 'file')} of blocks {are(len(found.damaged))} damaged ({names})")
+    if found.absent:
+        problems.append(f"{counted(len(found.absent), 'block')} {are(len(found.absent))} not there")
+    but = f", but {' and '.join(problems)}" if problems else ""
+    return f"{found.compared:,} of {counted(found.blocks, 'block')} computed again (--seed {seed}): {outcome}{but}"
+
+
+def _some(places: Sequence[object]) -> str:
+    """Some places in a line, the first few by their names."""
+    more = f", and {len(places) - SHOWN:,} more" if len(places) > SHOWN else ""
+    return ", ".join(map(str, places[:SHOWN])) + more
 
 
 def _add_plan(commands: Commands) -> None:
@@ -164,7 +191,7 @@ def _add_plan(commands: Commands) -> None:
     width = "half the 95 %% interval of a percentage, in percentage points, such as 0.2"
     plan.add_argument("--half-width", type=number, metavar="H", help=width)
     plan.add_argument("--pilot", type=whole, metavar="N", help="make N runs first, and plan with what they win")
-    plan.add_argument("--jobs", type=whole, metavar="J", help="worker threads (default: all processors)")
+    add_run_options(plan)
     plan.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="replace a top-level key")
     add_no_plugins(plan)
     plan.set_defaults(command=plan_command)
@@ -178,8 +205,13 @@ def plan_command(args: argparse.Namespace) -> int:
     from splitlab.study import kind_of, load_experiment
 
     plugins = Plugins(allowed=not args.no_plugins, announce=say)
-    experiment = load_experiment(args.config, overrides=args.set, plugins=plugins)
-    config = " ".join([args.config, *(f"--set {shlex.quote(text)}" for text in args.set)])
-    session = Session(out=RESULTS / experiment.name, jobs=args.jobs, say=sys.stderr)
+    if args.runs is not None and args.half_width is not None:
+        raise ValueError("--runs and --half-width: give one; a half-width says how many runs it takes")
+    experiment = load_experiment(args.config, runs=args.runs, overrides=args.set, plugins=plugins)
+    options = [*(f"--set {shlex.quote(text)}" for text in args.set)]
+    options += [f"--runs {args.runs}"] if args.runs is not None else []
+    options += [f"--out {shlex.quote(str(args.out))}"] if args.out is not None else []
+    config = " ".join([shlex.quote(args.config), *options])
+    session = Session(out=args.out or RESULTS / experiment.name, jobs=args.jobs, say=sys.stderr)
     print(kind_of(experiment).plan(PlanRequest(config, args.half_width, args.pilot, session)))
     return DONE

@@ -28,11 +28,11 @@ from splitlab.engine.planning import PlanRequest, default_plan
 from splitlab.engine.progress import shown
 from splitlab.engine.provenance import now, provenance
 from splitlab.engine.session import Session
-from splitlab.engine.store import FolderStore, MemoryStore, Store
+from splitlab.engine.store import FolderStore, MemoryStore, Store, remark_outdated
 from splitlab.files import write_atomically
 from splitlab.plugins import is_plugin
 from splitlab.report import page
-from splitlab.report.layout import Entry, Sheet, Table, Verdict, write_frame
+from splitlab.report.layout import Entry, Sheet, Table, Verdict, frame_files
 from splitlab.report.style import Plot
 from splitlab.sources import source_hash
 from splitlab.text import ConfigError
@@ -166,6 +166,7 @@ class Kind(ABC, Generic[E, R]):
     def compute_missing(self, store: Store, session: Session) -> int:
         """Compute and store what the store lacks, here or on a cluster; the number of runs that were."""
         work = runner.missing_work(self, store)
+        remark_outdated(store, session.remark)
         if not work.runs:
             return 0
         try:
@@ -260,11 +261,18 @@ class Kind(ABC, Generic[E, R]):
 
     def write_tables(self, results: R, place: Path, notes: tuple[str, ...] = ()) -> None:
         """Write all tables and the verdict into the results folder; ``notes`` go under the first ones."""
+        write_atomically(place / "verdict.txt", self.verdict(results).text + "\n")
+        for name, content in self.table_files(results, notes).items():
+            write_atomically(place / name, content)
+
+    def table_files(self, results: R, notes: tuple[str, ...] = ()) -> dict[str, str]:
+        """The files of all tables, csv, Markdown and LaTeX, and what is in them."""
+        files: dict[str, str] = {}
         verdict = self.verdict(results)
-        write_atomically(place / "verdict.txt", verdict.text + "\n")
         for number, sheet in enumerate(self.sheets(results)):
             below = (*notes, *([verdict.text] if verdict.judged else [])) if number == 0 else ()
-            write_frame(place, sheet.name, sheet.frame, list(sheet.tables), below)
+            files |= frame_files(sheet.name, sheet.frame, sheet.tables, below)
+        return files
 
     def text(self, results: R, notes: tuple[str, ...] = ()) -> str:
         """For the terminal: the shown tables, notes, and the verdict."""

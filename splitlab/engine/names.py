@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,12 +34,15 @@ class Plugins:
         Is told of each before it is imported, and from which file.
     folders : tuple of Path
         Where modules are sought besides the environment.
+    announced : set of str
+        The functions that ``announce`` was told of; it is told of none twice.
     """
 
     allowed: bool = True
     imported: bool = True
     announce: Callable[[str], None] = _silent
     folders: tuple[Path, ...] = ()
+    announced: set[str] = dataclasses.field(default_factory=set, compare=False)
 
 
 def problem_of_name(name: str, field: str, plugins: Plugins | None) -> str:
@@ -74,7 +78,8 @@ def problem_of_plugin(name: str, field: str, plugins: Plugins | None) -> str:
     search(plugins.folders)
     if file := hidden(name, plugins.folders):
         return f"cannot be used: another module of that name, {where(name)}, hides {file}; rename it"
-    if file := where(name):
+    if name not in plugins.announced and (file := where(name)):
+        plugins.announced.add(name)
         plugins.announce(f"importing {name} from {file}")
     from splitlab.impurity import code  # loads numba
 

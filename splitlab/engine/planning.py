@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from splitlab.engine.blocks import Computation
 from splitlab.engine.session import Session
 from splitlab.report.layout import Entry, Table, size
-from splitlab.text import ConfigError, duration
+from splitlab.text import ConfigError, are, counted, duration
 
 HEADER_BYTES, COLUMN_BYTES = 290, 50  # of a block's file, about
 
@@ -62,5 +62,6 @@ def default_plan(kind: Computation, request: PlanRequest) -> str:
     left, seconds, disk = (sum(row[i] for row in rows.values()) for i in (1, 2, 3))
     if not left:
         return f"{table.as_text()}\nEverything is stored; {size(disk)}."
-    total = f"{left:.0f} blocks are left, {duration(seconds / session.workers)} with --jobs {session.workers}"
+    remaining = f"{counted(int(left), 'block')} {are(int(left))} left"
+    total = f"{remaining}, {duration(seconds / session.workers)} with --jobs {session.workers}"
     return f"{table.as_text()}\n{total}; {size(disk)} altogether.\n`splitlab run {request.config}` makes them."

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -69,6 +69,11 @@ class FolderStore:
         Hash of the code behind each column. Columns of other code count as missing.
     warn : callable
         Is told of damaged files, which count as missing.
+
+    Attributes
+    ----------
+    outdated : set of Column
+        Columns that were found in files, but of other code.
     """
 
     def __init__(
@@ -82,15 +87,12 @@ class FolderStore:
         self.origin = dict(origin)
         self.fingerprints = dict(fingerprints)
         self.warn = warn
+        self.outdated: set[Column] = set()
         self._named: set[Path] = set()
 
     def path(self, block: Block) -> Path:
         """The file of a block."""
         return self.folder / BLOCKS / block.group.label / f"{block.number:06d}.block"
-
-    def holds(self, block: Block) -> bool:
-        """Whether something is kept of a block; its file is not read."""
-        return self.path(block).exists()
 
     def load(self, block: Block) -> BlockData:
         """The stored part of a block; a damaged or foreign file is named and counts as missing."""
@@ -148,8 +150,24 @@ class FolderStore:
             current = self.fingerprints.setdefault((impurity, splitter), fingerprint)
             if fingerprint == current:
                 columns[impurity, splitter] = numbers[at : at + size]
+            else:
+                self.outdated.add((impurity, splitter))
             at += size
         return BlockData(numbers[:runs], numbers[runs : 2 * runs], columns)
+
+
+def remark_outdated(store: Store, remark: Callable[[str], None]) -> None:
+    """Say which stored columns are computed again because their code has changed."""
+    if columns := getattr(store, "outdated", ()):
+        remark(f"computed again, since their code has changed since they were stored: {in_words(columns)}")
+
+
+def in_words(columns: Iterable[Column]) -> str:
+    """Columns by impurity: 'gini hcc, lca; entropy hcc'."""
+    by_impurity: dict[str, list[str]] = {}
+    for impurity, splitter in sorted(columns):
+        by_impurity.setdefault(impurity, []).append(splitter)
+    return "; ".join(f"{impurity} {', '.join(splitters)}" for impurity, splitters in by_impurity.items())
 
 
 def framed(header: Mapping[str, Any], body: bytes) -> bytes:
@@ -201,10 +219,10 @@ def prepare_group(folder: Path, label: str) -> None:
 
 
 def orphans(folder: Path, labels: Iterable[str], files: Iterable[Path]) -> list[Path]:
-    """Files of blocks in the folders of some groups that are none of ``files``."""
-    known = set(files)
-    found = (path for label in labels for path in (folder / BLOCKS / label).glob("*.*"))
-    return sorted(path for path in found if path.suffix in ENDINGS and path not in known)
+    """Files of blocks in the folders of some groups that are none of ``files``; and what is no folder of a group."""
+    groups, known = {folder / BLOCKS / label for label in labels}, set(files)
+    found = [path for group in groups for path in group.glob("*.*") if path.suffix in ENDINGS and path not in known]
+    return sorted([*found, *(path for path in (folder / BLOCKS).glob("*") if path not in groups)])
 
 
 def remove_unfinished(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from splitlab.engine.blocks import COMPLETE, EMPTY, Block, BlockData, Column
-from splitlab.engine.checksums import read_manifest
-from splitlab.engine.folder import conditions
+from splitlab.engine.checksums import MANIFEST, read_manifest
+from splitlab.engine.folder import CONFIG, conditions
 from splitlab.engine.kind import Kind
 from splitlab.engine.names import Plugins, lists_of, plugin_problems
 from splitlab.engine.session import Session, check_jobs
-from splitlab.engine.store import orphans
-from splitlab.files import as_csv
+from splitlab.engine.store import BLOCKS, in_words, orphans
 from splitlab.splitters.compiling import compilation_shown
 from splitlab.text import ConfigError
+
+NOTES = {".csv": "(?!)", ".md": r"(?!\|)", ".tex": r"\\par\\small "}  # how the lines of notes below a table begin
 
 
 @dataclass
@@ -33,19 +34,31 @@ class Verified:
     compared : int
         How many blocks were computed again and compared.
     absent : list of str
-        Chosen blocks that are not stored, or were made by other code, wholly or but for some columns; and all others
-        that have no file.
+        Blocks that are not stored, or were made by other code, wholly or but for some columns.
     differing : list of str
-        What differs, and the damaged files among the chosen ones; and the tables that the stored runs do not give.
-    orphans : list of str
-        Files beside the blocks that are none of them.
+        Data sets that have changed; what differs in the blocks that were compared; and the tables that the stored runs
+        do not give.
+    damaged : list of str
+        Files of blocks, chosen or not, that cannot be used, and why.
+    outdated : str
+        The columns that were stored by other code, if there are any.
+    orphans : list of Path
+        Files and folders beside the blocks that belong to none.
+    tables : int
+        How many files of tables were compared with what the stored runs give; none where blocks are missing.
+    others : list of str
+        Files and folders that nothing was compared with, such as figures.
     """
 
     blocks: int
     compared: int
-    absent: list[str]
-    differing: list[str]
-    orphans: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+    differing: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    outdated: str = ""
+    orphans: list[Path] = field(default_factory=list)
+    tables: int = 0
+    others: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -110,21 +123,20 @@ def verify(
         if value < least:
             raise ConfigError(f"{option}: {value} is too small; write a whole number from {least}")
     check_jobs(session.jobs)
-    damaged: list[str] = []
+    said: list[str] = []
     for (_, name), problem in plugin_problems(lists_of(kind.experiment), plugins):
         raise ConfigError(f"{folder}: {name} {problem}")
-    stored = kind.verifiable(folder, damaged.append)
+    stored = kind.verifiable(folder, said.append)
+    changed, damaged = said.copy(), said  # what is said from now on is said of blocks
+    damaged.clear()
     blocks = list(kind.blocks())
     total = len(blocks)
     chosen = set(np.random.default_rng(seed).choice(total, min(sample, total), replace=False).tolist())
     there, absent = {}, []
     for at, block in enumerate(blocks):
-        if at not in chosen:
-            absent += [] if stored.holds(block) else [kind.block_label(block)]
-            continue
         before, wanted = len(damaged), kind.columns(block)
         lacking = stored.load(block).missing(block, wanted)
-        if columns := frozenset(wanted) - set(lacking):
+        if (columns := frozenset(wanted) - set(lacking)) and at in chosen:
             there[block] = columns
         if lacking and len(damaged) == before:
             which = f": {', '.join(map(' '.join, lacking))}" if columns else ""
@@ -132,24 +144,53 @@ def verify(
     comparison = _Comparison(kind, stored, there)
     with kind.failures_explained(folder):
         kind.compute_missing(comparison, session)
-    tables = [] if absent or damaged else list(edited_tables(kind, folder, session))
-    labels = dict.fromkeys(block.group.label for block in blocks)
-    found = orphans(folder, labels, map(stored.path, blocks))
-    return Verified(total, len(there), absent, [*damaged, *comparison.differing, *tables], list(map(str, found)))
+    tables = {} if absent or damaged or changed else derived_tables(kind, folder, session)
+    edited = [
+        f"{name}, line {line}: is not what the stored runs give; `splitlab report` writes it again"
+        for name, content in tables.items()
+        if (line := edited_line(name, (folder / name).read_text(encoding="utf-8"), content))
+    ]
+    checked = (BLOCKS, CONFIG, MANIFEST, *read_manifest(folder).get("files", {}))
+    return Verified(
+        total,
+        len(there),
+        absent,
+        [*changed, *comparison.differing, *edited],
+        damaged,
+        in_words(getattr(stored, "outdated", ())),
+        orphans(folder, dict.fromkeys(block.group.label for block in blocks), map(stored.path, blocks)),
+        len(tables),
+        sorted(path.name for path in folder.glob("[!.]*") if path.name not in {*checked, *tables}),
+    )
 
 
-def edited_tables(kind: Kind[Any, Any], folder: Path, session: Session) -> Iterator[str]:
-    """For each csv file that is not what the stored runs give, the first line that differs."""
-    results = kind.ready().load(folder, session)
-    for sheet in kind.sheets(results):
-        path = folder / f"{sheet.name}.csv"
-        if not path.is_file():
-            continue
-        found, wanted = path.read_text(encoding="utf-8").splitlines(), as_csv(sheet.frame).splitlines()
-        for number, lines in enumerate(zip_longest(found, wanted), 1):
-            if lines[0] != lines[1]:
-                yield f"{path.name}, line {number}: is not what the stored runs give; `splitlab report` writes it again"
-                break
+def derived_tables(kind: Kind[Any, Any], folder: Path, session: Session) -> dict[str, str]:
+    """The files of tables that are in the folder, and what the stored runs give for them."""
+    ready = kind.ready()
+    files = ready.table_files(ready.load(folder, session))
+    return {name: content for name, content in files.items() if (folder / name).is_file()}
+
+
+def edited_line(name: str, found: str, derived: str) -> int:
+    """The first line of a table's file that is not as derived; 0 where there is none.
+
+    Notes that were added below a table are no difference: ``experiments`` adds some to Markdown and LaTeX.
+
+    Examples
+    --------
+    >>> edited_line("a.csv", "n\\n1\\n", "n\\n2\\n"), edited_line("a.md", "| 1 |\\n\\nA note.\\n", "| 1 |\\n\\n")
+    (2, 0)
+    """
+    lines, wanted = ([line for line in text.splitlines() if line] for text in (found, derived))
+    first = next((at for at, (a, b) in enumerate(zip_longest(lines, wanted)) if a != b), None)
+    if first is None:
+        return 0
+    end = len(lines) - len(wanted) + first  # the lines from there on should be those that are wanted from the first on
+    is_note = re.compile(NOTES[Path(name).suffix]).match
+    if first < end and all(map(is_note, lines[first:end])) and lines[end:] == wanted[first:]:
+        return 0
+    filled = [number for number, line in enumerate(found.splitlines(), 1) if line]
+    return filled[first] if first < len(filled) else len(found.splitlines()) + 1
 
 
 def elsewhere(kind: Kind[Any, Any], folder: Path) -> list[str]:

@@ -214,12 +214,18 @@ def percentage(row: Mapping[Any, Any]) -> str:
 
 def write_frame(folder: Path, name: str, frame: pd.DataFrame, tables: list[Table], below: tuple[str, ...] = ()) -> None:
     """Write a frame as csv and its tables, if any, as Markdown and LaTeX; ``below`` goes under the last table."""
-    write_atomically(folder / f"{name}.csv", as_csv(frame))
-    if not tables:
-        return
-    last = [*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *below))]
-    write_atomically(folder / f"{name}.md", "\n".join(t.as_markdown() for t in last))
-    write_atomically(folder / f"{name}.tex", "\n".join(t.as_latex() for t in last))
+    for file, content in frame_files(name, frame, tables, below).items():
+        write_atomically(folder / file, content)
+
+
+def frame_files(name: str, frame: pd.DataFrame, tables: Sequence[Table], below: tuple[str, ...] = ()) -> dict[str, str]:
+    """The files that `write_frame` writes, and what is in them."""
+    files = {f"{name}.csv": as_csv(frame)}
+    if tables:
+        last = [*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *below))]
+        files[f"{name}.md"] = "\n".join(t.as_markdown() for t in last)
+        files[f"{name}.tex"] = "\n".join(t.as_latex() for t in last)
+    return files
 
 
 def size(number: float) -> str:

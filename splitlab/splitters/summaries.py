@@ -2,11 +2,11 @@
 
 SUMMARIES = {
     "lca": "Largest Class Alone: values in the order of the share of the largest class, best cut",
-    "hcc": "Hypercube Cover: the same for every set of classes",
+    "hcc": "Hypercube Cover: values in the order of the share of a set of classes, best cut of every such set",
     "pc": "Principal Component: values in the order of their class probabilities along the principal component",
-    "pc_ext": "PC extended: also exchanges the two values next to each cut",
-    "pc_counts": "PC with raw counts scored instead of class probabilities",
-    "pc_ext_counts": "PCext with raw counts scored instead of class probabilities",
+    "pc_ext": "Principal Component, extended: also exchanges the two values next to each cut",
+    "pc_counts": "Principal Component, with raw counts scored instead of class probabilities",
+    "pc_ext_counts": "Principal Component, extended, with raw counts scored instead of class probabilities",
     "sliq": "greedy: moves the best value to the other side as long as the impurity falls",
     "sliq_ext": "SLIQ extended: moves all values one by one, and takes the best of all these splits",
     "sliq_ext_prefix": "SLIQext as the published tree program ran it: prefixes of the given order",

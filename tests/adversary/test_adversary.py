@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from experiments.adversary import Call, challenge, frame_of, table_of
+from experiments.adversary import Call, challenge, frame_of, improvements, table_of
 from scripts.worst_tables import take_over
 from splitlab.adversary import Found, certified, proven, record, search, worst_known
 from splitlab.adversary.certificate import quotients
@@ -21,7 +22,7 @@ from splitlab.adversary.known import as_json, challenged, with_better
 from splitlab.adversary.moves import MOVES, changed, repaired, starts
 from splitlab.adversary.refine import neighbours, raised, simplified
 from splitlab.adversary.search import climb, posed
-from splitlab.adversary.text import standing
+from splitlab.adversary.text import number, standing
 from splitlab.cli import WRONG_INPUT, main
 from splitlab.impurity import NAMES, code, score
 from splitlab.splitters import get, names
@@ -250,7 +251,14 @@ CALL = ("adversary", "--splitter", "lca", "--impurity", "gini", "--n", 4, "--k",
 def test_every_call_adds_a_line_that_finds_the_same_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = splitlab(*CALL, "--steps", 20, "--seed", 7, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
-    for words in ("LCA", "optimum", "left side", "ratio 1.", "proven: at most 2", "worst known table has 1.4"):
+    for words in (
+        "LCA",
+        "optimum",
+        "left side",
+        "ratio 1.",
+        "proven: at most 2",
+        "the committed list has 1.4",
+    ):
         assert words in done.stdout
     row = json.loads((tmp_path / "worst.jsonl").read_text())
     assert main([*row["command"].split()[1:], "--out", str(tmp_path)]) == 0
@@ -360,4 +368,15 @@ def test_the_list_as_table_and_frame() -> None:
     assert certified(row["table"], "lca", "gini").table.shape == (row["n"], row["k"])
     texts = [[entry.text for entry in line] for line in table_of(KNOWN, scratch).rows]
     assert [line[2] for line in texts] == ["1.2500", "unbounded"]
-    assert [line[4] for line in texts] == ["2", "–"]
+    assert [line[5] for line in texts] == ["2", "–"]
+    assert row["committed"] == row["worst"]
+
+
+def test_what_is_committed_what_is_known_and_what_was_found_now_are_told_apart() -> None:
+    worse = {**KNOWN, ("lca", "gini"): replace(KNOWN["lca", "gini"], ratio=1.473)}
+    (line,) = table_of(worse, {("lca", "gini"): 1.428}).rows
+    assert [entry.text for entry in line[2:5]] == ["1.4280", number(KNOWN["lca", "gini"].ratio), "1.4730"]
+    assert [entry.best for entry in line[2:5]] == [False, False, True]
+    assert improvements(KNOWN, KNOWN) == f"This call found no table worse than the {len(KNOWN)} known ones."
+    said = improvements(KNOWN, worse)
+    assert f"1 of the {len(KNOWN)} known ones: lca gini {number(KNOWN['lca', 'gini'].ratio)} -> 1.4730." in said

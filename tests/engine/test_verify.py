@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from splitlab.engine.session import Session
 from splitlab.engine.store import framed, unframed
 from splitlab.engine.verify import Verified, verify
 from splitlab.kinds.random_tables.config import Cell
-from splitlab.study import opened
+from splitlab.study import opened, run
 
 GRID = [{"n": [4, 5], "k": 3, "max_count": 7, "runs": 2100}]
 CONFIG: dict[str, Any] = {"name": "v", "impurities": ["gini", "entropy"], "splitters": ["hcc", "lca"], "grid": GRID}
@@ -53,7 +54,7 @@ def tampered(out: Path, block: Block, change: Any) -> None:
 @pytest.mark.parametrize("sample", [1, 4, BLOCKS, 1000])
 def test_what_was_stored_is_computed_again(sample: int, out: Path) -> None:
     before = {path: path.read_bytes() for path in out.rglob("*.*")}
-    assert verified(out, sample) == Verified(BLOCKS, min(sample, BLOCKS), [], [])
+    assert verified(out, sample) == Verified(BLOCKS, min(sample, BLOCKS))
     assert {path: path.read_bytes() for path in out.rglob("*.*")} == before
 
 
@@ -84,8 +85,32 @@ def test_damaged_blocks_differ_and_absent_ones_are_absent(out: Path) -> None:
     (place / "000001.block").unlink()
     found = verified(out)
     assert (found.compared, found.absent) == (BLOCKS - 2, ["n4_k3_m7, block 1"])
-    (line,) = found.differing
+    (line,) = found.damaged
     assert str(place / "000000.block") in line
+    assert found.differing == []
+
+
+def test_a_damaged_block_is_named_whether_it_is_chosen_or_not(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = out / "blocks" / "n4_k3_m7" / "000001.block"
+    path.write_bytes(path.read_bytes()[:-1])
+    for seed in range(4):
+        assert cli.main(["verify", str(out), "--sample", "1", "--seed", str(seed)]) == 1
+        said = capsys.readouterr()
+        assert f"damaged: {path}: not usable (its numbers do not match" in said.out
+        assert said.out.endswith(f", but 1 file of blocks is damaged ({path})\n")
+        assert "Traceback" not in said.err
+
+
+def test_what_no_group_has_is_named_in_one_line(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("n9_k3_m7", "mine"):
+        (out / "blocks" / name).mkdir()
+    (out / "notes.txt").write_text("mine")
+    assert cli.main(["verify", str(out), "--seed", "1"]) == 0
+    (line,) = (line for line in capsys.readouterr().err.splitlines() if "of no block" in line)
+    assert (
+        line == f"{out / 'blocks' / 'mine'}, {out / 'blocks' / 'n9_k3_m7'}: of no block of this run, and not looked at"
+    )
+    assert verified(out).others == ["notes.txt"]
 
 
 def test_what_is_not_there_is_no_success(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,14 +123,14 @@ def test_what_is_not_there_is_no_success(out: Path, capsys: pytest.CaptureFixtur
         said = capsys.readouterr()
         assert "every bit is the same, but 3 blocks are not there\n" in said.out
         assert said.out.count("not there: n4_k3_m7, block ") == 3
-        assert f"{place / '000009.block'}: belongs to no block of this run" in said.err
+        assert f"{place / '000009.block'}: of no block of this run" in said.err
 
 
 def test_the_columns_that_are_there_are_compared(out: Path) -> None:
     block = Block(Cell(5, 3, 7), 1, 1000)
     tampered(out, block, lambda parts: parts.pop(("gini", "lca")))
     absent = ["n5_k3_m7, block 1: gini lca"]
-    assert verified(out) == Verified(BLOCKS, BLOCKS, absent, [])
+    assert verified(out) == Verified(BLOCKS, BLOCKS, absent)
     tampered(out, block, lambda parts: parts["gini", "hcc"].__iadd__(1.0))
     found = verified(out)
     assert (found.compared, found.absent, len(found.differing)) == (BLOCKS, absent, 1)
@@ -122,12 +147,37 @@ def test_columns_of_other_code_are_absent(out: Path) -> None:
         forged(path, lambda h: {**h, "columns": [[*column[:-1], "another"] for column in h["columns"]]})
     found = verified(out)
     assert (found.compared, len(found.absent), found.differing) == (0, BLOCKS, [])
+    assert found.outdated == "entropy hcc, lca; gini hcc, lca"
+
+
+@pytest.mark.parametrize("keep_runs", [True, False])
+def test_a_run_says_once_what_is_computed_again_since_code_changed(keep_runs: bool, tmp_path: Path) -> None:
+    def changed(header: Any) -> Any:
+        columns = [[*c[:-1], "another" if c[:2] == ["gini", "lca"] else c[-1]] for c in header["columns"]]
+        return {**header, "columns": columns}
+
+    config = {**CONFIG, "keep_runs": keep_runs}
+    splitlab.run(config, out=tmp_path / "out")
+    for path in (tmp_path / "out" / "blocks").glob("*/*"):
+        forged(path, changed)
+    before, said = stored_numbers(tmp_path / "out"), io.StringIO()
+    run(config, out=tmp_path / "out", say=said)
+    line = "computed again, since their code has changed since they were stored: gini lca\n"
+    assert said.getvalue().count(line) == said.getvalue().count("again") == 1
+    assert stored_numbers(tmp_path / "out") == before
+    run(config, out=tmp_path / "out", say=(later := io.StringIO()))
+    assert "again" not in later.getvalue()
+
+
+def stored_numbers(folder: Path) -> dict[Path, bytes]:
+    """The numbers in the files of blocks, without their headers."""
+    return {path: unframed(path.read_bytes())[1] for path in sorted((folder / "blocks").glob("*/*"))}
 
 
 def test_the_authors_draws_can_be_verified(tmp_path: Path) -> None:
     grid = [{"n": 12, "k": [3, 5], "max_count": 7, "runs": 1500}]
     splitlab.run({**CONFIG, "draws": "authors", "grid": grid}, out=tmp_path / "out")
-    assert verified(tmp_path / "out", 3) == Verified(4, 3, [], [])
+    assert verified(tmp_path / "out", 3) == Verified(4, 3)
 
 
 def test_other_kinds_and_recorded_failures(tmp_path: Path) -> None:
@@ -145,7 +195,7 @@ def test_other_kinds_and_recorded_failures(tmp_path: Path) -> None:
         results = splitlab.run({**CONFIG, "grid": grid, **changes}, out=tmp_path / name)
         if name == "failing":
             assert results.win_percentage["failures"].sum() > 0
-        assert verified(tmp_path / name) == Verified(2, 2, [], [])
+        assert verified(tmp_path / name) == Verified(2, 2)
 
 
 def test_the_command(out: Path, capsys: pytest.CaptureFixture[str]) -> None:

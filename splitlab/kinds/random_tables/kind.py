@@ -48,6 +48,7 @@ from splitlab.splitters import fingerprint, get, known, titles
 from splitlab.splitters.precompile import compile_all
 from splitlab.text import ConfigError, counted
 
+LETTERS = ("n, k, max_count", "values (rows), classes (columns), and the largest entry of a table")
 SAMPLER = "splitlab.tables.sampling"
 
 T = TypeVar("T", bound=RandomTablesExperiment)
@@ -240,7 +241,7 @@ class RandomTables(Kind[T, R]):
         """Letters, impurities and methods."""
         names = titles(self.experiment.splitters)
         return (
-            ("n, k, max_count", "values (rows), classes (columns), and the largest entry of a table"),
+            LETTERS,
             (
                 "I",
                 "impurity of the two sides of a split together, in counts (Gini) or bits (entropy); smaller is better",

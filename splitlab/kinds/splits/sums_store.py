@@ -59,7 +59,12 @@ class SumsStore:
     columns : dict of (impurity, splitter) -> str or None
         All columns, with the hashes of their code; None for code that is not looked at.
     warn : callable
-        Is told of damaged files and of those made by other code, which count as missing.
+        Is told of damaged files, which count as missing, as those made by other code do.
+
+    Attributes
+    ----------
+    outdated : set of Column
+        Columns that were found in files, but of other code.
     """
 
     def __init__(
@@ -72,6 +77,7 @@ class SumsStore:
         self.folder, self.origin, self.columns, self.warn = folder, dict(origin), dict(columns), warn
         self.impurities = tuple(dict.fromkeys(impurity for impurity, _ in columns))
         self.splitters = tuple(dict.fromkeys(splitter for _, splitter in columns))
+        self.outdated: set[Column] = set()
         self._named: set[Path] = set()
         self._groups: OrderedDict[tuple[Cell, str], _File] = OrderedDict()
 
@@ -175,6 +181,15 @@ class SumsStore:
             self._named.add(path)
             return _File()
 
+    def _other_code(self, columns: Iterable[tuple[str, str, str]]) -> bool:
+        """Whether stored sums are of these columns, but of other code."""
+        stored = {(impurity, splitter): mark for impurity, splitter, mark in columns}
+        changed = {column for column, mark in stored.items() if self.columns.get(column) != mark}
+        if list(stored) != list(self.columns) or not changed:
+            return False
+        self.outdated |= changed
+        return True
+
     def _header(self, block: Block) -> dict[str, Any]:
         cell = list(block.group.sizes)
         columns = [[*column, mark] for column, mark in self.columns.items()]
@@ -194,6 +209,8 @@ class SumsStore:
         for impurity, splitter, mark in header["columns"]:
             if self.columns.get((impurity, splitter), "") is None:
                 self.columns[impurity, splitter] = mark
+        if self._other_code(header["columns"]):
+            return _File()
         check_header(header, self._header(block))
         blocks = header["blocks"]
         if any(_place(replace(block, number=b)) != _place(block) for b in blocks):  # else they would count twice

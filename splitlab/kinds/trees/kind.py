@@ -22,7 +22,7 @@ from splitlab.engine.kind import Kind
 from splitlab.engine.planning import PlanRequest
 from splitlab.engine.progress import shown
 from splitlab.engine.session import Session
-from splitlab.engine.store import MemoryStore, Store
+from splitlab.engine.store import MemoryStore, Store, remark_outdated
 from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.trees import page as trees_page
 from splitlab.kinds.trees import published
@@ -109,6 +109,7 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         """Grow what is missing; the number of trials that were, each impurity and splitter counted."""
         parts = missing_parts(self.experiment, self.sets, store)
         work = work_of(parts)
+        remark_outdated(store, session.remark)
         try:
             with shown(session.say if parts else None, work) as progress:
                 run_parts(parts, self.experiment, store, session.workers, progress)
