@@ -131,7 +131,7 @@ def verify(
             absent.append(f"{kind.block_label(block)}{which}")
     comparison = _Comparison(kind, stored, there)
     with kind.failures_explained(folder):
-        kind.compute_missing(comparison, session)
+        kind.compute_missing(comparison, session, continued=False)
     tables = [] if absent or damaged else list(edited_tables(kind, folder, session))
     labels = dict.fromkeys(block.group.label for block in blocks)
     found = orphans(folder, labels, map(stored.path, blocks))
