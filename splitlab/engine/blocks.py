@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -10,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Column = tuple[str, str]  # such as an impurity and a splitter: what is computed for every run
+Part = tuple[str, Column]  # of the work: the label of a group, and a column
+SHARED: Column = ("", "")  # stands for what all columns of a block need, such as drawing its tables
 
 
 class Group(Protocol):
@@ -55,11 +58,14 @@ class BlockData:
         that were drawn for it.
     columns : dict of Column -> float64 (m,)
         The first m <= size numbers of each column.
+    took : dict of Column -> float
+        Seconds that the columns took a worker, for the estimate of what is left; not stored.
     """
 
     totals: NDArray[np.float64]
     drawn: NDArray[np.float64]
     columns: Mapping[Column, NDArray[np.float64]] = field(default_factory=dict)
+    took: Mapping[Column, float] = field(default_factory=dict, compare=False, kw_only=True)
 
     def missing(self, block: Block, wanted: tuple[Column, ...]) -> tuple[Column, ...]:
         """The wanted columns that are absent or shorter than the block."""
@@ -114,18 +120,51 @@ class Task:
 
 @dataclass(frozen=True)
 class Work:
-    """What is left to do, for the progress bar: runs, and their expected core seconds."""
+    """What is left to do, or was done.
 
-    runs: int
-    seconds: float
+    Attributes
+    ----------
+    runs : float
+        A run of which only some columns are done counts in part.
+    parts : dict of Part -> float
+        Their estimated core seconds.
+    stored : int
+        Runs that were there before.
+    """
+
+    runs: float
+    parts: Mapping[Part, float]
+    stored: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """Estimated core seconds of all parts."""
+        return sum(self.parts.values())
+
+    def share(self, share: float) -> Work:
+        """Some of the work, as much of each part."""
+        return Work(share * self.runs, {part: share * seconds for part, seconds in self.parts.items()})
+
+
+def together(works: Iterable[Work]) -> Work:
+    """Some works as one."""
+    runs, stored, parts = 0.0, 0, Counter[Part]()
+    for work in works:
+        runs, stored = runs + work.runs, stored + work.stored
+        parts.update(work.parts)
+    return Work(runs, parts, stored)
 
 
 def joined(ordered: Sequence[BlockData]) -> BlockData:
     """Consecutive slices of a block as one."""
+    took = Counter[Column]()
+    for data in ordered:
+        took.update(data.took)
     return BlockData(
         np.concatenate([d.totals for d in ordered]),
         np.concatenate([d.drawn for d in ordered]),
         {c: np.concatenate([d.columns[c] for d in ordered]) for c in ordered[0].columns},
+        took=took,
     )
 
 
@@ -139,7 +178,7 @@ class Computation(Protocol):
     def tasks(self, block: Block, lacking: tuple[Column, ...]) -> list[Task]: ...
     def compute(self, task: Task) -> BlockData: ...
     def seconds(self, block: Block, column: Column) -> float: ...
-    def work_of(self, tasks: Sequence[Task]) -> Work: ...
+    def shared_seconds(self, block: Block) -> float: ...
     def serial_columns(self, columns: tuple[Column, ...]) -> tuple[Column, ...]: ...
     def functions(self) -> tuple[str, ...]: ...
     def check(self) -> None: ...

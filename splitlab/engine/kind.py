@@ -16,12 +16,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
 from splitlab import dependencies
 from splitlab.engine import cluster, folder, runner
-from splitlab.engine.blocks import Block, BlockData, Column, Task, Work
+from splitlab.engine.blocks import Block, BlockData, Column, Task
 from splitlab.engine.config import Experiment
 from splitlab.engine.names import Plugins, functions_of
 from splitlab.engine.planning import PlanRequest, default_plan
@@ -52,6 +53,7 @@ class Kind(ABC, Generic[E, R]):
 
     Config: ClassVar[type[Experiment]]  # the pydantic model of its config
     DISTRIBUTED: ClassVar[bool] = True  # whether a cluster can do the work
+    UNIT: ClassVar[str] = "runs"  # what progress calls them
     SUMMARY: ClassVar[str | None] = None  # the csv file that a run does not replace where its blocks are missing
 
     def __init__(self, experiment: E) -> None:
@@ -79,6 +81,10 @@ class Kind(ABC, Generic[E, R]):
     def seconds(self, block: Block, column: Column) -> float:
         """Rough core seconds of a column of a block, for progress and plans."""
         return 1e-5 * block.size
+
+    def shared_seconds(self, block: Block) -> float:
+        """Rough core seconds of what all columns of a block need, such as drawing its tables."""
+        return 0.0
 
     def origin(self) -> dict[str, Any]:
         """What decides the numbers of a block besides the code of its columns; it stands in the header of each."""
@@ -163,26 +169,34 @@ class Kind(ABC, Generic[E, R]):
         """The columns of any block."""
         return tuple(dict.fromkeys(column for block in self.blocks() for column in self.columns(block)))
 
-    def compute_missing(self, store: Store, session: Session) -> int:
-        """Compute and store what the store lacks, here or on a cluster; the number of runs that were."""
+    def compute_missing(self, store: Store, session: Session, *, continued: bool = True) -> int:
+        """Compute and store what the store lacks, here or on a cluster; the number of runs that were.
+
+        ``continued`` says whether the runs that the store does not lack are of interest.
+        """
         work = runner.missing_work(self, store)
         remark_outdated(store, session.remark)
+        if not continued:
+            work = replace(work, stored=0)
         if not work.runs:
             return 0
+        if work.stored:
+            whole = round(work.runs) + work.stored
+            session.remark(f"{work.stored:,} of {whole:,} {self.UNIT} are stored; {work.runs:,.0f} to go")
         try:
             if session.scheduler is not None:
                 with (
                     cluster.cluster(session.scheduler, session.remark) as elsewhere,
-                    shown(session.say, work) as progress,
+                    shown(session.say, work, self.UNIT) as progress,
                 ):
                     runner.run_missing(self, store, session.workers, progress, elsewhere)
-                return work.runs
-            self.prepare(session)
-            with shown(session.say, work) as progress:
-                runner.run_missing(self, store, session.workers, progress)
+            else:
+                self.prepare(session)
+                with shown(session.say, work, self.UNIT, session.workers) as progress:
+                    runner.run_missing(self, store, session.workers, progress)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("finished blocks are kept, and the same command continues") from None
-        return work.runs
+        return round(work.runs)
 
     def prepare(self, session: Session) -> None:
         """Whatever has to be there before workers start, such as compiled kernels."""
@@ -362,12 +376,6 @@ class Kind(ABC, Generic[E, R]):
     def number_label(self, block: Block, name: str, at: int) -> tuple[str, str]:
         """What a block holds many of, and what number ``at`` of them is called."""
         return "run", f"run {at}"
-
-    def work_of(self, tasks: Sequence[Task]) -> Work:
-        """How much some tasks of one block are."""
-        runs, block = sum(t.stop - t.start for t in tasks), tasks[0].block
-        share = runs / block.size
-        return Work(runs, share * sum(self.seconds(block, column) for column in tasks[0].columns))
 
     def _refuse(self, place: Path | str, why: str) -> NoReturn:
         raise ConfigError(f"{place}: is of kind {self.experiment.kind}{why}")

@@ -3,61 +3,136 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from threading import Lock
 from typing import NoReturn, TextIO
 
 from tqdm import tqdm
 
-from splitlab.engine.blocks import Work
+from splitlab.engine.blocks import Column, Work
+from splitlab.engine.estimate import Estimate
+from splitlab.text import duration
+from splitlab.ticker import ticking
 
+SILENT_SECONDS = 3.0  # what takes no longer says nothing before it is done
 LINE_SECONDS = 10.0
+BAR_SECONDS = 1.0
+
+# Takes note of finished work and, where that is known, of the core seconds that its columns took.
+Progress = Callable[..., None]
 
 
-class Bar:
+class Shown:
+    """How far some work is, as a bar or in lines.
+
+    Parameters
+    ----------
+    whole : Work
+    stream : text stream
+    unit : str
+        What runs are called.
+    workers : int
+        How many there are.
+    doing : str
+        What is done, where that does not go without saying. Such a step says nothing unless it takes seconds.
+    """
+
+    def __init__(self, whole: Work, stream: TextIO, unit: str, workers: int, doing: str) -> None:
+        self.whole, self.stream, self.unit, self.doing = whole, stream, unit, doing
+        self._estimate, self._runs, self._began = Estimate(whole, workers), 0.0, time.monotonic()
+        self._lock = Lock()
+
+    def __call__(self, work: Work, took: Mapping[Column, float] | None = None) -> None:
+        """Take note of finished work."""
+        with self._lock:
+            self._runs += work.runs
+            self._estimate.note(work, took, self.elapsed)
+            self.advance()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._began
+
+    @property
+    def complete(self) -> bool:
+        """Whether all runs are done."""
+        return round(self._runs) >= self.whole.runs
+
+    @property
+    def share(self) -> float:
+        """How much of the work is done."""
+        return 1.0 if self.complete else self._estimate.share()
+
+    def counts(self) -> str:
+        """How far, and how fast."""
+        done, all_runs = round(self._runs) + self.whole.stored, round(self.whole.runs) + self.whole.stored
+        speed = self._runs / max(self.elapsed, 1e-9)
+        return f"{done:,} of {all_runs:,} {self.unit}, {speed:,.{0 if speed >= 10 else 1}f} {self.unit}/s"
+
+    def left(self) -> str:
+        """How much longer."""
+        seconds = 0.0 if self.complete else self._estimate.seconds_left(self.elapsed)
+        return f"about {duration(round(seconds, 0 if seconds >= 1.0 else 1))} left"
+
+    def advance(self) -> None:
+        """Called when work was noted."""
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Show the progress of what is done in the block."""
+        raise NotImplementedError
+        yield
+
+
+class Bar(Shown):
     """A bar that advances by expected time, so that cells of different cost do not mislead it."""
 
-    def __init__(self, whole: Work, stream: TextIO) -> None:
-        self._whole, self._runs, self._began = whole, 0, time.monotonic()
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Show the bar, refreshed every second."""
+        name = f"{self.doing}: " if self.doing else ""
         self._bar: tqdm[NoReturn] = tqdm(
-            total=whole.seconds,
-            file=stream,
-            bar_format="{percentage:3.0f}%|{bar}|{postfix} [{elapsed}, {remaining} left]",
+            total=1.0,
+            file=self.stream,
+            delay=SILENT_SECONDS if self.doing else 0.0,
+            bar_format=name + "{percentage:3.0f}%|{bar}|{postfix} [{elapsed}]",
         )
+        with self._bar, ticking(self._tick, BAR_SECONDS, BAR_SECONDS):
+            yield
 
-    def __call__(self, work: Work) -> None:
-        """Take note of finished work."""
-        self._runs += work.runs
-        text = rate(self._runs, self._whole.runs, time.monotonic() - self._began)
-        self._bar.set_postfix_str(text, refresh=False)
-        self._bar.update(work.seconds)
+    def _tick(self) -> None:
+        with self._lock:
+            self.advance()
 
-    def close(self) -> None:
-        """Leave the finished bar on the terminal."""
-        self._bar.close()
+    def advance(self) -> None:
+        """Draw the bar again, unless that was done just now."""
+        self._bar.set_postfix_str(f"{self.counts()}, {self.left()}", refresh=False)
+        self._bar.update(self.share - self._bar.n)
 
 
-class Lines:
-    """A line every ten seconds, and one at the end."""
+class Lines(Shown):
+    """A line after three seconds, one every ten from then on, and one at the end."""
 
-    def __init__(self, whole: Work, stream: TextIO) -> None:
-        self._whole, self._stream, self._runs, self._seconds = whole, stream, 0, 0.0
-        self._began = self._said = time.monotonic()
+    _said = False
 
-    def __call__(self, work: Work) -> None:
-        """Take note of finished work."""
-        self._runs += work.runs
-        self._seconds += work.seconds
-        now = time.monotonic()
-        if self._runs == self._whole.runs or now - self._said >= LINE_SECONDS:
-            self._said = now
-            elapsed = now - self._began
-            left = elapsed * (self._whole.seconds / self._seconds - 1.0)
-            text = rate(self._runs, self._whole.runs, elapsed)
-            tell(f"{text}, {elapsed:.0f} s so far, about {max(0.0, left):.0f} s left", self._stream)
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Say lines."""
+        with ticking(self._tick, SILENT_SECONDS, LINE_SECONDS):
+            yield
+        if self.complete and (self._said or not self.doing):
+            self._tell(f"{self.counts()}, took {duration(self.elapsed)}")
 
-    def close(self) -> None:
-        """Nothing to do: every line is complete."""
+    def _tick(self) -> None:
+        with self._lock:
+            if not self.complete:
+                self._said = True
+                self._tell(f"{self.counts()}, {duration(self.elapsed)} so far, {self.left()}")
+
+    def _tell(self, text: str) -> None:
+        tell(f"{self.doing}: {text}" if self.doing else text, self.stream)
 
 
 def tell(text: str, stream: TextIO | None) -> None:
@@ -67,24 +142,14 @@ def tell(text: str, stream: TextIO | None) -> None:
             print(text, file=stream, flush=True)
 
 
-def rate(runs: int, whole: int, elapsed: float) -> str:
-    """How far, and how fast."""
-    return f"{runs:,} of {whole:,} tables, {runs / max(elapsed, 1e-9):,.0f} tables/s"
-
-
-def reporter(whole: Work, stream: TextIO) -> Bar | Lines:
-    """The kind of progress that suits the stream."""
-    return Bar(whole, stream) if stream.isatty() else Lines(whole, stream)
-
-
 @contextmanager
-def shown(say: TextIO | None, work: Work) -> Iterator[Callable[[Work], None]]:
-    """Something that takes note of finished work, and shows it where progress is wanted."""
+def shown(
+    say: TextIO | None, whole: Work, unit: str = "tables", workers: int = 1, doing: str = ""
+) -> Iterator[Progress]:
+    """Something that takes note of finished work, and shows it where progress is wanted; see `Shown`."""
     if say is None:
-        yield lambda done: None
+        yield lambda done, took=None: None
         return
-    bar = reporter(work, say)
-    try:
-        yield bar
-    finally:
-        bar.close()
+    progress = (Bar if say.isatty() else Lines)(whole, say, unit, workers, doing)
+    with progress.open():
+        yield progress

@@ -143,7 +143,7 @@ def verify(
             absent.append(f"{kind.block_label(block)}{which}")
     comparison = _Comparison(kind, stored, there)
     with kind.failures_explained(folder):
-        kind.compute_missing(comparison, session)
+        kind.compute_missing(comparison, session, continued=False)
     tables = {} if absent or damaged or changed else derived_tables(kind, folder, session)
     edited = [
         f"{name}, line {line}: is not what the stored runs give; `splitlab report` writes it again"

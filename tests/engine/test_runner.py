@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import splitlab
 from splitlab.engine import folder as folder_module
 from splitlab.engine import runner
-from splitlab.engine.blocks import Block, BlockData, Column, Task
+from splitlab.engine.blocks import Block, BlockData, Column, Task, Work, together
 from splitlab.engine.session import Session
 from splitlab.engine.store import MemoryStore
 from splitlab.impurity import weighted_impurity
@@ -463,8 +463,8 @@ def test_the_stored_config_is_the_resolved_one(tmp_path: Path) -> None:
     assert [runs for _, runs in stored.cells] == [10, 10]
 
 
-def test_blocks_are_read_for_the_columns_that_there_are() -> None:
-    """Once for the kernels, and once more only where there are functions of people's own."""
+def test_tables_are_counted_once() -> None:
+    """Whether or not there are user-defined functions, which are computed apart; each block is read once for that."""
 
     class Counting(MemoryStore):
         loads = 0
@@ -474,8 +474,31 @@ def test_blocks_are_read_for_the_columns_that_there_are() -> None:
             return super().load(block)
 
     config = {"name": "x", "impurities": "gini", "grid": [{"n": [4, 5], "k": 3, "max_count": 7, "runs": 2500}]}
-    for splitters, loads in ((["lca"], 6), (["lca", "splitlab.examples:above_average"], 12)):
-        store = Counting()
+    for splitters in (["lca"], ["lca", "splitlab.examples:above_average"]):
+        store, noted = Counting(), list[Work]()
         kind = kind_of(load_experiment({**config, "splitters": splitters}))
-        assert runner.missing_work(kind, store).runs == 5000 * loads // 6
-        assert store.loads == loads
+        whole = runner.missing_work(kind, store)
+        assert (whole.runs, whole.stored, store.loads) == (5000, 0, 6)
+        runner.run_missing(kind, store, 1, lambda work, took, noted=noted: noted.append(work))
+        done = together(noted)
+        assert done.runs == pytest.approx(5000)
+        assert done.seconds == pytest.approx(whole.seconds)
+        assert done.parts.keys() == whole.parts.keys()
+        assert runner.missing_work(kind, store).stored == 5000
+
+
+def test_the_first_task_of_every_group_comes_first(computed: list[Task]) -> None:
+    splitlab.run(config(runs=2500), jobs=1)
+    labels = [(task.block.group.label, task.block.number) for task in computed]
+    groups = list(dict.fromkeys(label for label, _ in labels))
+    assert len(groups) > 1
+    assert labels[: len(groups)] == [(label, 0) for label in groups]
+    assert labels[len(groups) :] == [(label, number) for label in groups for number in (1, 2)]
+
+
+def test_a_continued_run_says_what_is_stored(tmp_path: Path) -> None:
+    said = io.StringIO()
+    splitlab.run(config(), runs=1000, out=tmp_path / "out")
+    splitlab.run(config(), runs=3000, out=tmp_path / "out", say=said)
+    assert "2,000 of 6,000 tables are stored; 4,000 to go" in said.getvalue()
+    assert "6,000 of 6,000 tables, " in said.getvalue()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from splitlab.engine.blocks import Work
+from splitlab.engine.blocks import together
 from splitlab.engine.checksums import check_file
 from splitlab.engine.folder import conditions
 from splitlab.engine.progress import shown
@@ -96,7 +96,6 @@ def _measured(parts: list[TimingExperiment], session: Session) -> list[pd.DataFr
     session.remark("timing the splitters, one after the other in one thread ...")
     for part in parts:
         compile_all(part.splitters)
-    works = [whole_work(part) for part in parts]
-    whole = Work(sum(work.runs for work in works), sum(work.seconds for work in works))
-    with shown(session.say, whole) as progress:
+    whole = together(map(whole_work, parts))
+    with shown(session.say, whole, doing="timing") as progress:
         return [time_splitters(part, progress) for part in parts]

@@ -67,6 +67,7 @@ def _meaning(name: str) -> str:
 class RandomTables(Kind[T, R]):
     """An experiment on random tables: its groups are cells, its columns impurities times splitters."""
 
+    UNIT = "tables"
     TABLES: ClassVar[tuple[str, ...]] = table_names()  # of published numbers that come with the package
 
     def blocks(self) -> Iterator[Block]:
@@ -102,6 +103,10 @@ class RandomTables(Kind[T, R]):
     def seconds(self, block: Block, column: Column) -> float:
         """Rough core seconds of a splitter for the tables of a block."""
         return block.size * self.column_seconds(block.group, column)
+
+    def shared_seconds(self, block: Block) -> float:
+        """Rough core seconds of drawing the tables of a block."""
+        return block.size * draw_seconds(block.group)
 
     def column_seconds(self, cell: Cell, column: Column) -> float:
         """Rough core seconds of a column for one table; a guess for a column that is no splitter's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splitlab import dependencies, plugins
-from splitlab.engine.blocks import Block, BlockData, Column, Task, joined
+from splitlab.engine.blocks import SHARED, Block, BlockData, Column, Task, joined
 from splitlab.engine.provenance import provenance
 from splitlab.impurity import code, score
 from splitlab.kinds.random_tables.config import Cell, RandomTablesExperiment
@@ -80,15 +81,19 @@ def impurities_of(
 def computed(task: Task, values: Values = impurities_of) -> BlockData:
     """Draw the tables of a task and give the numbers of its columns."""
     parts: list[BlockData] = []
+    began = time.perf_counter()
     for part in draw_parts(task):
+        drawing = time.perf_counter() - began
         first = first_run(task.block) + task.start + sum(p.totals.size for p in parts)
-        parts.append(_part(part, task, first, values))
+        parts.append(_part(part, task, first, values, drawing))
+        began = time.perf_counter()
     return joined(parts)
 
 
-def _part(drawn: Draw, task: Task, first: int, values: Values) -> BlockData:
-    found = {}
+def _part(drawn: Draw, task: Task, first: int, values: Values, drawing: float) -> BlockData:
+    found, took = {}, {SHARED: drawing}
     for column in task.columns:
+        began = time.perf_counter()
         try:
             found[column] = values(drawn.tables, column, {} if task.keep_failures else None)
         except SplitterError as error:
@@ -96,7 +101,8 @@ def _part(drawn: Draw, task: Task, first: int, values: Values) -> BlockData:
         if np.shape(found[column]) != (len(drawn.tables),):
             wanted = f"return one number for each of {len(drawn.tables)} tables"
             raise ConfigError(f"the values of {' '.join(column)} have the shape {np.shape(found[column])}; {wanted}")
-    return BlockData(_floats(drawn.tables.sum(axis=(1, 2))), _floats(drawn.drawn), found)
+        took[column] = time.perf_counter() - began
+    return BlockData(_floats(drawn.tables.sum(axis=(1, 2))), _floats(drawn.drawn), found, took=took)
 
 
 def _floats(counts: NDArray[np.int64]) -> NDArray[np.float64]:

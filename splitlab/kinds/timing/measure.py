@@ -33,8 +33,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from splitlab.engine.blocks import Task, Work
-from splitlab.engine.runner import Progress
+from splitlab.engine.blocks import Task, Work, together
+from splitlab.engine.progress import Progress
 from splitlab.impurity import code
 from splitlab.kinds.random_tables.config import ENTRY, Cell
 from splitlab.kinds.random_tables.plan import cell_blocks, draw_seconds, most_examples, splitter_seconds
@@ -198,13 +198,12 @@ def _work(experiment: TimingExperiment, engine: Engine, cell: Cell, tables: int)
         one = _seconds(engine, splitter, cell)
         once = max(BATCH_SECONDS, one * _affordable(engine, tables, one * impurities))
         seconds += (experiment.repeats + 1) * impurities * once
-    return Work(tables * experiment.repeats, seconds)
+    return Work(tables * experiment.repeats, {(cell.label, ("", engine)): seconds})
 
 
 def whole_work(experiment: TimingExperiment) -> Work:
     """How much a timing is, for the progress bar."""
-    parts = [_work(experiment, *part) for part in _parts(experiment)]
-    return Work(sum(p.runs for p in parts), sum(p.seconds for p in parts))
+    return together(_work(experiment, *part) for part in _parts(experiment))
 
 
 def compile_seconds(experiment: TimingExperiment) -> float:
@@ -227,7 +226,7 @@ def _time_cell(experiment: TimingExperiment, engine: Engine, cell: Cell, tables:
     seconds = np.empty((experiment.repeats, len(experiment.impurities), len(experiment.splitters)))
     for repeat in range(experiment.repeats):
         seconds[repeat] = _one_repeat(experiment, prepared, repeat)
-        progress(Work(tables, work.seconds / experiment.repeats))
+        progress(work.share(1 / experiment.repeats))
     used = tuple(prepared[experiment.impurities[0], splitter].tables for splitter in experiment.splitters)
     return Times(engine, cell, used, seconds)
 

@@ -7,7 +7,7 @@ small data; so this kind does not compute block by block, but in parts of its ow
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from splitlab.kinds.trees.tables import tables_of, text_of, verdict_lines, verdi
 from splitlab.kinds.trees.times import time_trees
 from splitlab.kinds.trees.work import (
     NUMBERS,
+    UNIT,
     Facts,
     Loaded,
     beside,
@@ -56,6 +57,7 @@ class Trees(Kind[TreesExperiment, TreesResults]):
 
     Config = TreesExperiment
     DISTRIBUTED = False
+    UNIT = UNIT
 
     @cached_property
     def sets(self) -> list[Loaded]:
@@ -105,17 +107,21 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         """The stored trials."""
         return MemoryStore() if place is None else tree_store(place, self.experiment, warn)
 
-    def compute_missing(self, store: Store, session: Session) -> int:
+    def compute_missing(self, store: Store, session: Session, *, continued: bool = True) -> int:
         """Grow what is missing; the number of trials that were, each impurity and splitter counted."""
         parts = missing_parts(self.experiment, self.sets, store)
         work = work_of(parts)
         remark_outdated(store, session.remark)
+        whole = sum(len(self.columns(block)) for block in self.blocks())
+        if continued and parts and (stored := whole - round(work.runs)):
+            work = replace(work, stored=stored)
+            session.remark(f"{stored:,} of {whole:,} {self.UNIT} are stored; {work.runs:,.0f} to go")
         try:
-            with shown(session.say if parts else None, work) as progress:
+            with shown(session.say if parts else None, work, self.UNIT, session.workers) as progress:
                 run_parts(parts, self.experiment, store, session.workers, progress)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("finished trials are kept, and the same command continues") from None
-        return work.runs
+        return round(work.runs)
 
     def before_run(self, place: Path, session: Session) -> None:
         """Say of which data sets the stored results are not."""

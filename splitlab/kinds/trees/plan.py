@@ -19,6 +19,7 @@ from splitlab.engine.progress import shown
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.work import (
     NUMBERS,
+    UNIT,
     DataCell,
     Loaded,
     Part,
@@ -71,7 +72,7 @@ def plan_trees(experiment: TreesExperiment, folder: Path, say: TextIO | None = N
     samples = [_sample(experiment, one, column) for one in sets for column in columns_on(experiment, one.facts)]
     samples = [part for part in samples if (part.loaded.cell, part.column) in left]
     seconds = {}
-    with shown(say if samples else None, work_of(samples)) as progress:
+    with shown(say if samples else None, work_of(samples), UNIT, doing="measuring one of each kind") as progress:
         for part in samples:
             seconds[part.loaded.cell, part.column] = _measured(part, experiment)
             progress(part.work)
@@ -85,7 +86,8 @@ def plan_trees(experiment: TreesExperiment, folder: Path, say: TextIO | None = N
 
 
 def _sample(experiment: TreesExperiment, one: Loaded, column: Column) -> Part:
-    return Part(one, column, (0,), Work(1, trial_seconds(one.data, column[1], experiment)))
+    seconds = trial_seconds(one.data, column[1], experiment)
+    return Part(one, column, (0,), Work(1, {(one.cell.label, column): seconds}))
 
 
 def _measured(part: Part, experiment: TreesExperiment) -> float:

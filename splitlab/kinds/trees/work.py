@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import itertools
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,9 @@ import joblib
 import numpy as np
 
 from splitlab._jit import Floats, Ints
-from splitlab.engine.blocks import Block, BlockData, Column, Work
+from splitlab.engine.blocks import Block, BlockData, Column, Work, together
 from splitlab.engine.checksums import read_manifest
-from splitlab.engine.runner import Progress
+from splitlab.engine.progress import Progress
 from splitlab.engine.store import BLOCKS, FolderStore, Store
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.datasets import Data, Dataset, catalogue, chosen_sets, content, folders, found, load
@@ -36,6 +37,7 @@ from splitlab.trees.growing import Examples, Growth, grow
 
 # Of a fold: test examples classified right, and that many in all; nodes; depth; examples with an unseen value.
 NUMBERS = ("correct", "tested", "nodes", "depth", "unseen")
+UNIT = "cross-validations"  # of a trial, impurity and splitter
 EXAMPLES = 200_000
 
 
@@ -285,14 +287,13 @@ def missing_parts(experiment: TreesExperiment, sets: Iterable[Loaded], store: St
             for start in range(0, len(left), together):
                 trials = tuple(left[start : start + together])
                 seconds = len(trials) * trial_seconds(one.data, column[1], experiment)
-                parts.append(Part(one, column, trials, Work(len(trials), seconds)))
+                parts.append(Part(one, column, trials, Work(len(trials), {(one.cell.label, column): seconds})))
     return sorted(parts, key=lambda part: -part.work.seconds)
 
 
 def work_of(parts: Iterable[Part]) -> Work:
     """How much some parts are; each impurity and splitter of a trial is counted."""
-    works = [part.work for part in parts]
-    return Work(sum(work.runs for work in works), sum(work.seconds for work in works))
+    return together(part.work for part in parts)
 
 
 def trial_seconds(data: Data, splitter: str, experiment: TreesExperiment) -> float:
@@ -329,6 +330,12 @@ def columns_on(experiment: TreesExperiment, one: Facts) -> list[Column]:
     return [(impurity, splitter) for impurity in experiment.impurities for splitter in served]
 
 
+def timed(part: Part, experiment: TreesExperiment) -> tuple[Part, Floats, float]:
+    """What `compute` gives, and the seconds that it took."""
+    began = time.perf_counter()
+    return *compute(part, experiment), time.perf_counter() - began
+
+
 def compute(part: Part, experiment: TreesExperiment) -> tuple[Part, Floats]:
     """The NUMBERS of each fold of each trial: (trials, folds * NUMBERS)."""
     data, splits = part.loaded.data, []
@@ -357,12 +364,12 @@ def _side_by_side(parts: list[Ints]) -> tuple[Ints, Ints]:
 def run_parts(parts: list[Part], experiment: TreesExperiment, store: Store, jobs: int, progress: Progress) -> None:
     """Grow what is left, in threads, and keep every part as soon as it is there."""
     parallel = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered", pre_dispatch="2*n_jobs")
-    for part, numbers in parallel(joblib.delayed(compute)(part, experiment) for part in parts):
+    for part, numbers, seconds in parallel(joblib.delayed(timed)(part, experiment) for part in parts):
         for trial, row in zip(part.trials, numbers, strict=True):
             block = part.loaded.block(trial, experiment.folds)
             newer = BlockData(np.zeros(len(row)), np.zeros(len(row)), {part.column: row})
             store.save(block, store.load(block).merged_with(newer))
-        progress(part.work)
+        progress(part.work, {part.column: seconds})
 
 
 def stored_numbers(
