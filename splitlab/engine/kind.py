@@ -315,16 +315,17 @@ class Kind(ABC, Generic[E, R]):
         """The part of an HTML page about the experiment: what was run and what came out; the rest can be unfolded."""
         tables = [table for sheet in self.sheets(results) for table in sheet.tables if table.rows]
         verdict, when = self.verdict(results), manifest.get("finished", "")
-        version = (("splitlab", str(manifest["splitlab"])),) if "splitlab" in manifest else ()
-        run = (*self.described(), *((("finished", str(when)),) if when else ()), *version)
+        finished = [str(when)] if when else []
+        finished += [f"splitlab {manifest['splitlab']}"] if "splitlab" in manifest else []
+        run = (*self.described(), *((("finished", ", ".join(finished)),) if finished else ()))
         blocks: tuple[page.Block, ...] = (
             page.Facts(run),
             page.Findings(tuple(self.findings(results))),
+            *self.page_verdict(verdict),
             page.Folded(
                 "What the letters and names mean", (page.Facts(terms),) if (terms := self.terms(results)) else ()
             ),
             *tables[:1],
-            self.page_verdict(results),
             *notes,
             *self.differences(verdict),
             page.Folded("Figures", tuple(self.pictures(results, plots))),
@@ -339,10 +340,11 @@ class Kind(ABC, Generic[E, R]):
         rows = [[Entry(str(entry))] for entry in verdict.differing]
         return [Table("Entries that differ from the published ones", ["entry"], rows, 1)] if rows else []
 
-    def page_verdict(self, results: R) -> page.Verdict:
-        """The verdict, as the page shows it."""
-        verdict = self.verdict(results)
-        return page.Verdict(verdict.text, verdict.agrees if verdict.judged else None)
+    def page_verdict(self, verdict: Verdict) -> Sequence[page.Verdict]:
+        """The verdict, as the page shows it; none where nobody asked for a comparison."""
+        if not verdict.judged and getattr(self.experiment, "published", None) is None:
+            return []
+        return [page.Verdict(verdict.text, verdict.agrees if verdict.judged else None)]
 
     def pictures(self, results: R, plots: Sequence[Plot]) -> list[page.Picture]:
         """The figures, as the page shows them."""

@@ -35,6 +35,8 @@ LATEX = {
 }
 IMPURITY_TITLES = {"gini": "Gini", "entropy": "Entropy"}
 NUMBER = re.compile(r"[-+]?[\d.,]+( ± [\d.,]+†?)?( \([≤≥] [\d.]+\))?( ?%)?|–")
+ENDS = "(≥, ≤): the end of the 95 % interval (Wilson) where a standard error would be 0."
+Z2 = 1.959963984540054**2  # of a 95 % interval
 NONE = "–"  # in the place of a number that there is not
 MARKDOWN = {c: f"\\{c}" for c in "\\|*_`<>[]"}
 
@@ -66,8 +68,9 @@ class Table:
         return all(NUMBER.fullmatch(row[column].text) for row in self.rows)
 
     def notes_with(self, mark: str) -> list[str]:
-        """The notes, the first of them on what is marked, and how."""
-        return [*([f"{mark}: {self.best}."] if self.best else []), *self.notes]
+        """The notes, before them what is marked and how, after them what the ends of intervals are."""
+        ends = any(" (≥ " in entry.text or " (≤ " in entry.text for row in self.rows for entry in row)
+        return [*([f"{mark}: {self.best}."] if self.best else []), *self.notes, *([ENDS] if ends else [])]
 
     def as_text(self) -> str:
         """For the terminal; the best entries carry a star."""
@@ -197,19 +200,30 @@ def percentage(row: Mapping[Any, Any]) -> str:
     """The percentage of ``wins`` of ``runs`` with its ``standard_error``.
 
     At 0 and 100 % the standard error is 0 though the number is as uncertain as any: the end of the Wilson interval
-    (``wilson_low``, ``wilson_high``) takes its place.
+    takes its place.
 
     Examples
     --------
-    >>> percentage({"wins": 100, "runs": 100, "standard_error": 0.0, "wilson_low": 96.3, "wilson_high": 100.0})
+    >>> percentage({"wins": 100, "runs": 100, "standard_error": 0.0})
     '100.0 (≥ 96.3)'
     """
-    wins, runs = int(row["wins"]), int(row["runs"])
-    if 0 < wins < runs:
-        return with_error(Fraction(100 * wins, runs), row["standard_error"])
-    sign, end, whole = ("≥", row["wilson_low"], 100) if wins else ("≤", row["wilson_high"], 0)
-    decimals = next((d for d in (1, 2, 3, 4) if Decimal(round_half_up(end, d)) != whole), 5)
-    return f"{100 if wins else 0}.0 ({sign} {round_half_up(end, decimals)})"
+    return share_with_error(Fraction(100 * int(row["wins"]), int(row["runs"])), row["standard_error"], row["runs"])
+
+
+def share_with_error(percent: Fraction, error: float, runs: int) -> str:
+    """A percentage of ``runs`` with its standard error, or where that is 0 with the end of the Wilson interval.
+
+    Examples
+    --------
+    >>> share_with_error(Fraction(0), 0.0, 300), share_with_error(Fraction(0), 0.5, 300)
+    ('0.0 (≤ 1.3)', '0.0 ± 0.5')
+    """
+    if error > 0 or percent not in (0, 100):
+        return with_error(percent, error)
+    reach = 100 * Z2 / (runs + Z2)
+    sign, end = ("≤", reach) if percent == 0 else ("≥", 100 - reach)
+    decimals = next((d for d in (1, 2, 3, 4) if Decimal(round_half_up(end, d)) != percent), 5)
+    return f"{percent}.0 ({sign} {round_half_up(end, decimals)})"
 
 
 def write_frame(folder: Path, name: str, frame: pd.DataFrame, tables: list[Table], below: tuple[str, ...] = ()) -> None:

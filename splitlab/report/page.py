@@ -153,7 +153,7 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
     parts = [element("header", element("h1", text(title)), element("p", prose(lead), class_="lead"))]
     if len(sections) > 1:
         parts.append(_contents(sections, anchors))
-    sections = [Section(s.title, _without_repeats(s.blocks, set())) for s in sections]
+    sections = [Section(s.title, _without_repeats(s.blocks, [])) for s in sections]
     parts += [_section(s, anchor, number) for number, (s, anchor) in enumerate(zip(sections, anchors, strict=True), 1)]
     body = element("body", element("main", joined(parts)))
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{joined(head)}\n</head>\n{body}\n</html>\n'
@@ -212,7 +212,7 @@ def _block(block: Block, key: str) -> Html:
     assert_never(block)
 
 
-def _without_repeats(blocks: Sequence[Block], seen: set[str]) -> tuple[Block, ...]:
+def _without_repeats(blocks: Sequence[Block], seen: list[object]) -> tuple[Block, ...]:
     """The blocks without tables, notes and paragraphs that stand above already, and without folds that hold nothing."""
     kept: list[Block] = []
     for block in blocks:
@@ -220,14 +220,14 @@ def _without_repeats(blocks: Sequence[Block], seen: set[str]) -> tuple[Block, ..
             if inside := _without_repeats(block.blocks, seen):
                 kept.append(Folded(block.title, inside))
         elif isinstance(block, Table):
-            if block.title in seen:
+            content = (block.title, block.heads, block.rows)
+            if content in seen:
                 continue
-            seen.add(block.title)
             kept.append(replace(block, notes=[note for note in block.notes if note not in seen]))
-            seen |= {*block.notes}
+            seen += [content, *block.notes]
         elif not (isinstance(block, str) and block in seen) and block != Findings(()):
             kept.append(block)
-            seen |= {block} if isinstance(block, str) else set()
+            seen += [block] if isinstance(block, str) else []
     return tuple(kept)
 
 
@@ -357,7 +357,7 @@ def picture_of(plot: Plot) -> Picture:
 
 
 def facts_of_manifest(manifest: Mapping[str, Any]) -> Facts:
-    """The provenance of results: one line for each simple part, several for a list.
+    """The provenance of results: one line for each part, several for a list of parts with names.
 
     Of ``earlier`` sessions only what was different is shown.
 
@@ -376,7 +376,8 @@ def facts_of_manifest(manifest: Mapping[str, Any]) -> Facts:
 
 def _pairs(parts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in parts.items():
-        for part in value if isinstance(value, list | tuple) else [value]:
+        several = isinstance(value, list | tuple) and any(isinstance(part, Mapping) for part in value)
+        for part in value if several else [value] if value not in ({}, []) else []:
             yield _words(key), _line(part)
 
 

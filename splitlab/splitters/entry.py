@@ -70,15 +70,6 @@ class Splitter:
     custom: bool = field(default=False, repr=False)
 
     @property
-    def summary(self) -> str:
-        """How the splitter goes about it, in a few words; empty for a user-defined one."""
-        from splitlab.splitters.summaries import SUMMARIES
-
-        base = self.name.removesuffix("+hd")
-        words = SUMMARIES.get(base, "")
-        return f"{words}, then hyperplane descent" if self.polished and words else words
-
-    @property
     def guarantee(self) -> str:
         """What is proven of the splits, in words: ratios to the least possible impurity."""
         return str(self.proven)

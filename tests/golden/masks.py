@@ -33,6 +33,7 @@ TIME_COLUMNS = (
     "ratio_high",
     "spread",
     "trustworthy",
+    "front",
     "mean_seconds",
     "standard_error",  # of times only: see `masked_csv`
 )
@@ -112,7 +113,7 @@ def masked_csv(text: str) -> str:
     """A csv without measured times. A standard error is one of times where there is a column of mean seconds."""
     head, *rows = [line.split(",") for line in text.splitlines()]
     about_times = {"trustworthy", "mean_seconds"} & {*head}
-    hidden = {name for name in TIME_COLUMNS if about_times or name == "microseconds"}
+    hidden = {name for name in TIME_COLUMNS if about_times or name in ("microseconds", "front")}
     shown = [[MASK if name in hidden else field for name, field in zip(head, row, strict=True)] for row in rows]
     return "".join(",".join(row) + "\n" for row in [head, *shown])
 

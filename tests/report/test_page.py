@@ -177,7 +177,7 @@ def test_ids_are_unique_and_every_reference_has_one(document: str) -> None:
 
 
 def test_hostile_text_stays_text() -> None:
-    table = Table(HOSTILE, [HOSTILE, "x"], [[Entry(HOSTILE), Entry(HOSTILE, best=True)]], 1, [HOSTILE])
+    table = Table("t" + HOSTILE, [HOSTILE, "x"], [[Entry(HOSTILE), Entry(HOSTILE, best=True)]], 1, [HOSTILE])
     picture = Picture(svg_of(plot().figure), HOSTILE, HOSTILE)
     facts = Facts(((HOSTILE, HOSTILE),), HOSTILE)
     blocks = (HOSTILE, table, Verdict(HOSTILE, True), picture, Source(HOSTILE, HOSTILE), facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,7 @@ from splitlab.kinds.random_tables.config import CELL
 from splitlab.kinds.random_tables.panels import series, varies
 from splitlab.kinds.splits.results import Results
 from splitlab.kinds.timing.tables import microseconds
-from splitlab.report.layout import NONE, Entry, Table, percentage
+from splitlab.report.layout import NONE, Entry, Table, percentage, share_with_error
 from splitlab.splitters import titles
 from splitlab.text import counted
 
@@ -126,7 +127,9 @@ def findings(frame: pd.DataFrame) -> list[str]:
         means, times = by["percent"].mean(), by["microseconds"].mean()
         errors = by["standard_error"].apply(lambda e: math.sqrt((e**2).sum()) / len(e))
         best = means.sort_values(ascending=False, kind="stable").index[:3]
-        listed = [f"{names[s]} {means[s]:.1f} ± {errors[s]:.1f} % ({times[s]:.3g} µs a table)" for s in best]
+        runs = by["runs"].sum()
+        shares = {s: share_with_error(Fraction(float(means[s])), errors[s], int(runs[s])) for s in best}
+        listed = [f"{names[s]} {shares[s]} % ({times[s]:.3g} µs a table)" for s in best]
         sentences.append(
             f"{impurity_title(impurity)}, {MEANING[reference]} is found, on average over "
             f"{counted(cells, 'configuration')}: "

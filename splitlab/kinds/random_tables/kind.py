@@ -44,24 +44,15 @@ from splitlab.kinds.random_tables.work import (
 )
 from splitlab.published import Published, load, located, table_names
 from splitlab.sources import source_hash
-from splitlab.splitters import fingerprint, get, known, titles
+from splitlab.splitters import fingerprint, get, known
 from splitlab.splitters.precompile import compile_all
+from splitlab.splitters.summaries import glossary
 from splitlab.text import ConfigError, counted
 
 LETTERS = ("n, k, max_count", "values (rows), classes (columns), and the largest entry of a table")
 SAMPLER = "splitlab.tables.sampling"
 
 T = TypeVar("T", bound=RandomTablesExperiment)
-
-
-def _meaning(name: str) -> str:
-    """What a method is, in a line."""
-    if not known(name):
-        return name
-    entry = get(name)
-    if entry.custom:
-        return f"{name}, a user-defined function"
-    return f"{entry.summary}; {entry.source}; guarantee: {entry.guarantee}".removeprefix("; ")
 
 
 class RandomTables(Kind[T, R]):
@@ -240,18 +231,17 @@ class RandomTables(Kind[T, R]):
         number = " to ".join(f"{r:,}" for r in dict.fromkeys((runs[0], runs[-1])))
         grid = f"{counted(len(cells), 'configuration')} of random tables: {'; '.join(axes)}; {number} tables each"
         what = f"kind {self.experiment.kind}, {counted(len(self.experiment.splitters), 'method')}"
-        return (("run", what), ("grid", grid), ("seed", str(self.experiment.seed)))
+        return (("run", f"{what}, seed {self.experiment.seed}"), ("grid", grid))
 
     def terms(self, results: R) -> tuple[tuple[str, str], ...]:
         """Letters, impurities and methods."""
-        names = titles(self.experiment.splitters)
         return (
             LETTERS,
             (
                 "I",
                 "impurity of the two sides of a split together, in counts (Gini) or bits (entropy); smaller is better",
             ),
-            *((title, _meaning(name)) for name, title in names.items()),
+            *glossary(self.experiment.splitters),
         )
 
     def number_label(self, block: Block, name: str, at: int) -> tuple[str, str]:

@@ -13,12 +13,11 @@ from splitlab.kinds.random_tables.config import CELL
 from splitlab.kinds.splits.compare import Entry as Compared
 from splitlab.kinds.splits.results import Results
 from splitlab.report import page
-from splitlab.report.layout import Entry, Table, impurity_title, percentage, round_half_up, with_error
+from splitlab.report.layout import Entry, Table, impurity_title, round_half_up, share_with_error
 from splitlab.splitters import titles
 from splitlab.text import counted
 
 CLEARLY = 2.0  # standard errors
-Z2 = 1.959964**2  # of a 95 % interval
 NAMED = 4  # methods that a sentence names
 
 
@@ -34,8 +33,9 @@ def findings(results: Results) -> list[str]:
     if len(worst):
         row: dict[Any, Any] = max(worst.to_dict(orient="records"), key=lambda one: one["maximum"])
         sentences.append(
-            f"Largest relative excess over the best other method: {names[row['splitter']]}, {row['maximum']:.1f} % "
-            f"({impurity_title(row['impurity'])}, n = {row['n']}, k = {row['k']}, run {row['maximum_run']})."
+            f"Worst case: the impurity of {names[row['splitter']]} is {row['maximum']:.1f} % above that of the best "
+            f"other method ({impurity_title(row['impurity'])}, n = {row['n']}, k = {row['k']}, run "
+            f"{row['maximum_run']})."
         )
     return sentences
 
@@ -52,13 +52,7 @@ def _average(impurity: str, part: pd.DataFrame, names: dict[str, str]) -> str:
 def _mean(rows: pd.DataFrame) -> str:
     """The mean percentage of a method over its configurations, with its error."""
     error = sqrt((rows["standard_error"] ** 2).sum()) / len(rows)
-    if error > 0:
-        return with_error(Fraction(float(rows["percent"].mean())), error)
-    runs, wins = int(rows["runs"].sum()), int(rows["wins"].sum())
-    rest = 100 * Z2 / (runs + Z2)  # Wilson's interval where all or none are won
-    return percentage(
-        {"wins": wins, "runs": runs, "standard_error": 0.0, "wilson_low": 100 - rest, "wilson_high": rest}
-    )
+    return share_with_error(Fraction(float(rows["percent"].mean())), error, int(rows["runs"].sum()))
 
 
 def _leaders(impurity: str, part: pd.DataFrame, pairs: pd.DataFrame, names: dict[str, str]) -> str:

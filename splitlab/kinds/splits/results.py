@@ -14,7 +14,7 @@ from splitlab import notebook
 from splitlab.engine.store import Store
 from splitlab.kinds.random_tables.config import CELL, Cell, RandomTablesExperiment
 from splitlab.kinds.splits.summary import Summary, block_wins, cell_columns, cell_fields, summarise, wins
-from splitlab.splitters import get, known
+from splitlab.splitters import titles
 
 
 class Results:
@@ -183,13 +183,11 @@ def percent_by_splitter(frame: pd.DataFrame) -> pd.DataFrame:
     """Percentages with their 95 % intervals, a row for each impurity and cell, a column for each splitter."""
     numbers = frame[["percent", "wilson_low", "wilson_high"]].to_numpy()
     texts = [f"{percent:.1f} [{low:.1f}, {high:.1f}]" for percent, low, high in numbers]
-    titles = {name: get(name).title if known(name) else name for name in frame["splitter"].unique()}
-    if len(set(titles.values())) < len(titles):
-        titles = {name: name for name in titles}
-    shown = frame.assign(percent=texts, splitter=frame["splitter"].map(titles))
+    names = titles(frame["splitter"].unique())
+    shown = frame.assign(percent=texts, splitter=frame["splitter"].map(names))
     keys = ["impurity", *CELL]
     wide = shown.pivot_table(index=keys, columns="splitter", values="percent", aggfunc="first", sort=False)
-    return wide[list(titles.values())].rename_axis(columns=None)
+    return wide[list(names.values())].rename_axis(columns=None)
 
 
 def _cells(experiment: RandomTablesExperiment) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from splitlab.kinds.random_tables.config import CELL, RandomTablesExperiment
 from splitlab.kinds.splits.results import Results
-from splitlab.report.layout import NONE, Entry, Table, impurity_title, percentage, round_half_up, with_error
+from splitlab.report.layout import NONE, Entry, Table, impurity_title, percentage, round_half_up, share_with_error
 from splitlab.splitters import titles
 
 MOST_WINS = "the most wins of the configuration; ties all win"
@@ -43,7 +43,8 @@ def _win_table(title: str, part: pd.DataFrame, experiment: RandomTablesExperimen
     heads = [*_cell_heads(experiment)]
     for name in titles(experiment.splitters).values():
         heads += [name, "paper"] if printed else [name]
-    notes = ["Ours with standard error in percentage points.", *(["paper: the published value."] if printed else [])]
+    ours = "Ours with" if printed else "With"
+    notes = [f"{ours} standard error in percentage points.", *(["paper: the published value."] if printed else [])]
     return Table(title, heads, rows, len(_cell_heads(experiment)), notes, MOST_WINS)
 
 
@@ -113,7 +114,7 @@ def _behind(best: str, splitter: str, pairs: pd.DataFrame) -> Entry:
     between = pairs[pairs["splitter_a"].isin([best, splitter]) & pairs["splitter_b"].isin([best, splitter])]
     (pair,) = between.to_dict(orient="records")
     share = Fraction(100 * abs(pair["only_a_wins"] - pair["only_b_wins"]), pair["runs"])
-    return Entry(with_error(share, pair["percent_difference_error"]))
+    return Entry(share_with_error(share, pair["percent_difference_error"], pair["runs"]))
 
 
 def excess_tables(results: Results) -> list[Table]:

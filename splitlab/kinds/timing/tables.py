@@ -20,6 +20,7 @@ from splitlab.splitters import titles
 
 DIGITS = 3
 UNTRUSTWORTHY = "†"
+ENGINES = {"compiled": "Compiled", "python": "Plain Python"}
 BUSY = 0.9  # below this share of the processor, the reader should know
 
 Rows = dict[tuple[str, Cell, str], dict[str, Any]]  # by engine, cell, splitter
@@ -196,7 +197,7 @@ def findings(results: TimingResults) -> list[str]:
         means = frame[frame["engine"] == engine].groupby("splitter", sort=False)["microseconds"].mean()
         first, last = str(means.idxmin()), str(means.idxmax())
         sentences.append(
-            f"{engine}: {names[first]} is the fastest, {means[first]:.3g} µs a table on average over the "
+            f"{ENGINES[engine]}: {names[first]} is the fastest, {means[first]:.3g} µs a table on average over the "
             f"configurations; {names[last]} the slowest, {means[last]:.3g} µs."
         )
     return sentences

@@ -17,7 +17,7 @@ import pandas as pd
 
 from splitlab.kinds.trees import published as published
 from splitlab.kinds.trees.results import TreesResults
-from splitlab.splitters import get
+from splitlab.splitters import titles
 from splitlab.statistics import holm
 from splitlab.trees.statistics import Comparison, compare, corrected_t_test, paired_t_test
 
@@ -130,4 +130,4 @@ def ranks(results: TreesResults, impurity: str) -> Comparison | None:
     wide = wide[[name for name in results.experiment.splitters if name in wide]]
     if min(wide.shape) < 2:
         return None
-    return compare(wide, [get(name).title for name in wide.columns])
+    return compare(wide, list(titles(wide.columns).values()))

@@ -29,7 +29,7 @@ from splitlab.kinds.trees import published
 from splitlab.kinds.trees.config import CATALOGUE, TreesExperiment
 from splitlab.kinds.trees.plan import plan_text
 from splitlab.kinds.trees.results import TREES, TreesResults, gathered, stored_times, times_in
-from splitlab.kinds.trees.tables import tables_of, text_of, verdict_lines, verdict_of, write_tables
+from splitlab.kinds.trees.tables import tables_of, text_of, verdict_of, write_tables
 from splitlab.kinds.trees.times import time_trees
 from splitlab.kinds.trees.work import (
     NUMBERS,
@@ -49,6 +49,7 @@ from splitlab.kinds.trees.work import (
 from splitlab.report import page
 from splitlab.report.layout import Sheet, Verdict
 from splitlab.report.style import Plot
+from splitlab.splitters.summaries import glossary
 from splitlab.text import ConfigError, counted
 
 
@@ -215,8 +216,12 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         )
 
     def findings(self, results: TreesResults) -> Sequence[str]:
-        """Ranks, or how much is equal to what the authors got."""
-        return [line.strip() for line in verdict_lines(results)]
+        """The most accurate methods, which differ beyond chance, and ranks or what is left of Table 4."""
+        return trees_page.findings(results)
+
+    def terms(self, results: TreesResults) -> tuple[tuple[str, str], ...]:
+        """Methods, and words of the tables."""
+        return (*glossary(self.experiment.splitters), *trees_page.TERMS)
 
     def pictures(self, results: TreesResults, plots: Sequence[Plot]) -> list[page.Picture]:
         """Critical difference diagrams."""

@@ -14,8 +14,8 @@ from splitlab.kinds.trees.comparisons import Counts, better_worse, comparisons, 
 from splitlab.kinds.trees.config import TABLE_4
 from splitlab.kinds.trees.results import TreesResults
 from splitlab.published.program.protocol import SEEDS
-from splitlab.report.layout import NONE, Entry, Table, Verdict
-from splitlab.splitters import get
+from splitlab.report.layout import NONE, Entry, Table, Verdict, impurity_title
+from splitlab.splitters import titles
 from splitlab.trees.statistics import Comparison, cd_diagram
 
 # How the published trees were grown.
@@ -102,8 +102,8 @@ def accuracy_table(results: TreesResults, impurity: str) -> Table:
     here = frame[frame["impurity"] == impurity].to_dict(orient="records")
     found = {(row["dataset"], row["splitter"]): row for row in here}
     heads, rows = ["data set"], []
-    for splitter in splitters:
-        heads += [get(splitter).title, *(["authors"] if replays(results) else []), "nodes"]
+    for title in titles(splitters).values():
+        heads += [title, *(["authors"] if replays(results) else []), "nodes"]
     for name in results.experiment.datasets:
         row = [Entry(name)]
         for splitter in splitters:
@@ -117,7 +117,8 @@ def accuracy_table(results: TreesResults, impurity: str) -> Table:
                 row.append(Entry(NONE if pd.isna(authors) else f"{authors:.2f}"))
             row.append(Entry(f"{numbers['nodes']:.0f}"))
         rows.append(row)
-    title = f"Mean accuracy in percent over {results.experiment.trials} trials, and mean number of nodes: {impurity}"
+    trials, name = results.experiment.trials, impurity_title(impurity)
+    title = f"Mean accuracy in percent over {trials} trials, and mean number of nodes: {name}"
     return Table(title, heads, rows, 1)
 
 
@@ -138,9 +139,10 @@ def counts_table(results: TreesResults) -> Table:
         "recomputed": _printed("recomputed") if authors is None else better_worse(authors, "title"),
         "ours": better_worse(results.trials(), "dataset"),
     }
+    names = titles(method for _, method, _ in columns["published"])
     rows = [
         [
-            *map(Entry, (impurity, get(method).title, get(rival).title)),
+            *map(Entry, (impurity, names[method], names[rival])),
             *(_pair(counts.get((impurity, method, rival))) for counts in columns.values()),
         ]
         for impurity, method, rival in columns["published"]
@@ -193,20 +195,20 @@ def authors_lines(results: TreesResults) -> list[str]:
     authors = results.authors
     if authors is None:
         return [f"The authors' single trials ({published.TRIALS}) are not with the data: no trial can be compared."]
-    lines = []
+    lines, titled = [], titles(results.experiment.splitters)
     for name, group in published.beside_authors(results, authors).groupby("dataset", sort=False):
         lines.append(f"{name}: {int(group['equal'].sum())} of {len(group)} trials equal")
         for (impurity, splitter), some in groups(group[~group["equal"]], ["impurity", "splitter"]):
             away = (some["accuracy"] - some["accuracy_authors"]).abs().max()
             lines.append(
-                f"    {impurity}, {get(splitter).title}: {len(some)} differ, trials {_listed(some['trial'])}; accuracy "
+                f"    {impurity}, {titled[splitter]}: {len(some)} differ, trials {_listed(some['trial'])}; accuracy "
                 f"by {away:.2f} at most"
             )
     frame = means(results)
     away = (frame["accuracy"] - frame["authors_accuracy"]).abs()
     if away.notna().any():
         row = frame.to_dict(orient="records")[int(away.argmax())]
-        where = f"{row['dataset']}, {row['impurity']}, {get(row['splitter']).title}"
+        where = f"{row['dataset']}, {row['impurity']}, {titled[row['splitter']]}"
         lines.append(f"mean accuracies differ by {away.max():.3f} at most ({where})")
     return lines
 
@@ -217,9 +219,9 @@ def _listed(numbers: Iterable[int]) -> str:
 
 def comparisons_table(results: TreesResults) -> Table:
     """For every pair of splitters on how many data sets the first is better / worse, by three tests."""
-    rows = []
+    rows, names = [], titles(results.experiment.splitters)
     for row in counted(comparisons(results)).to_dict(orient="records"):
-        entries = [row["impurity"], get(row["first"]).title, get(row["second"]).title]
+        entries = [row["impurity"], names[row["first"]], names[row["second"]]]
         entries += [f"{row[f'{test}_better']} / {row[f'{test}_worse']}" for test in ("plain", "corrected", "holm")]
         rows.append([Entry(text) for text in (*entries, f"{row['mean_difference']:.2f}")])
     rule = ", the paper's rule" if results.experiment.published else ""
@@ -243,9 +245,9 @@ def surviving(results: TreesResults) -> pd.DataFrame:
 
 def survival_table(frame: pd.DataFrame) -> Table:
     """What becomes of Table 4 with the splitters as defined."""
-    rows = []
+    rows, names = [], titles([*frame["method"], *frame["rival"]])
     for row in frame.to_dict(orient="records"):
-        entries = [row["impurity"], get(row["method"]).title, get(row["rival"]).title]
+        entries = [row["impurity"], names[row["method"]], names[row["rival"]]]
         entries += [f"{row[f'{of}_better']} / {row[f'{of}_worse']}" for of in ("published", "plain", "holm")]
         rows.append([Entry(text) for text in (*entries, f"{row['mean_difference']:+.2f}", row["verdict"])])
     heads = ["impurity", "method", "rival", "paper", "plain", "Holm", "mean difference", "who is ahead"]
@@ -259,11 +261,11 @@ def survival_table(frame: pd.DataFrame) -> Table:
 
 def survival_line(frame: pd.DataFrame) -> str:
     """How many pairs have which verdict, and which."""
-    parts = []
+    parts, names = [], titles([*frame["method"], *frame["rival"]])
     for verdict in VERDICTS:
         some = frame[frame["verdict"] == verdict]
         listed = "; ".join(
-            f"{get(method).title} against {get(rival).title} ({impurity})"
+            f"{names[method]} against {names[rival]} ({impurity})"
             for impurity, method, rival in some[["impurity", "method", "rival"]].itertuples(index=False, name=None)
         )
         parts += [f"{verdict}: {len(some)} ({listed})"] if len(some) else []
@@ -326,5 +328,5 @@ def times_table(times: pd.DataFrame) -> Table:
         shown = [f"{1e3 * seconds[s]:.3g}" if s in seconds else NONE for s in splitters]
         rows.append([Entry(text) for text in (dataset, impurity, *shown)])
     notes = [f"Processor time in one process, the mean of {times['trees'].max()} trees after one that does not count."]
-    heads = ["data set", "impurity", *(get(s).title for s in splitters)]
+    heads = ["data set", "impurity", *titles(splitters).values()]
     return Table("Milliseconds to grow a tree", heads, rows, 2, notes)
