@@ -15,6 +15,7 @@ from splitlab.kinds.random_tables.kind import LETTERS
 from splitlab.report.figures import save
 from splitlab.report.style import Plot
 from splitlab.splitters import get, titles
+from splitlab.splitters.summaries import summary
 from splitlab.study import kind_of, run, text_of, verdict, write_tables
 
 ROOT = Path(__file__).parents[1]
@@ -109,7 +110,7 @@ def print_headed(
 
 def legend(splitters: Sequence[str]) -> str:
     """What the letters of a table and the names of its methods mean, a line for each."""
-    names = {title: get(name).summary for name, title in titles(splitters).items()}
+    names = {title: summary(get(name)) for name, title in titles(splitters).items()}
     meanings = {LETTERS[0]: LETTERS[1], **names}
     width = max(map(len, meanings))
     return "".join(f"{name:{width}}  {meaning}\n" for name, meaning in meanings.items())
