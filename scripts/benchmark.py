@@ -19,7 +19,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from scripts import bench_trees
+from scripts import bench_estimates, bench_trees
 from scripts.bench_figure import bench_plot
 from scripts.bench_kernels import (
     KERNEL,
@@ -65,6 +65,7 @@ class Sizes:
     memory: tuple[int, ...] = (10_000, 100_000)
     empty_cache: bool = True
     tree_rows: int = bench_trees.ROWS
+    longest_table: float = 3.0
 
     def cells(self) -> list[Cell]:
         """The cells of the main table."""
@@ -78,7 +79,7 @@ class Sizes:
 FULL = Sizes()
 QUICK = Sizes(
     n=(6, 12), k=(3, 4), large=(30, 20), growth_n=(20, 40, 80), growth_k=(3, 4, 5), rounds=2, seconds=0.0005,
-    runs=20, repeats=1, memory=(100,), empty_cache=False, tree_rows=300,
+    runs=20, repeats=1, memory=(100,), empty_cache=False, tree_rows=300, longest_table=1e-4,
 )  # fmt: skip
 
 
@@ -103,8 +104,14 @@ def measured(sizes: Sizes) -> Frames:
     growth = measure(growing(sizes.growths()), sizes.rounds, sizes.seconds)
     say("decision trees")
     trees = bench_trees.measure(*bench_trees.made_up(sizes.tree_rows), bench_trees.DEPTH, say)
+    say("estimates of time")
+    estimates = bench_estimates.measure(sizes.longest_table)
     kernels = {"splitters": table_frame(times), "hcc": hcc_frame(times), "growth": table_frame(growth)}
-    return frames | kernels | {"exponents": exponent_frame(sizes.growths(), growth), "trees": trees}
+    return (
+        frames
+        | kernels
+        | {"exponents": exponent_frame(sizes.growths(), growth), "trees": trees, "estimates": estimates}
+    )
 
 
 def manifest_of(quick: bool, load: float, wall_seconds: float) -> dict[str, Any]:

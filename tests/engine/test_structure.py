@@ -18,7 +18,7 @@ PACKAGE = ROOT / "splitlab"
 
 # Each room may import from itself and from the rooms above it.
 ROOMS = [
-    {"text", "sources", "statistics", "plugins", "processes", "notebook"},
+    {"text", "sources", "statistics", "plugins", "processes", "notebook", "ticker"},
     {"files", "_jit", "shipped", "dependencies"},
     {"custom_impurity", "examples"},
     {"impurity", "tables"},
