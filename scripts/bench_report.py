@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scripts import bench_estimates
 from scripts.bench_kernels import KERNEL
 from scripts.bench_trees import DEPTH, ROWS
 from splitlab.report.layout import Entry, Table
@@ -59,6 +60,7 @@ def tables_of(frames: Frames) -> list[Table]:
         simple_table("Tables 1 and 2, from start to files", frames["end_to_end"][whole], 2),
         simple_table("Memory, n = 12, k = 3", frames["memory"][["runs", "run_seconds", "peak_megabytes"]], 1),
         simple_table("Compiling what Table 1 needs", frames["compile"][["case", "process", *parts[:4], "result"]], 0),
+        simple_table("Estimated and measured seconds of a table", frames["estimates"], 3),
         simple_table(f"Decision trees to depth {DEPTH}, on rows like adult's", frames["trees"], 1),
         simple_table("Unpruned trees of numeric columns, by criterion", frames["criteria"], 3),
     ]
@@ -108,6 +110,12 @@ def targets(frames: Frames) -> list[Target]:
         *_process_targets(frames),
         _tree_target(frames["trees"]),
         _criteria_target(frames["criteria"]),
+        Target(
+            "estimated over measured time, or the reverse, any splitter and size",
+            bench_estimates.FACTOR,
+            "times",
+            bench_estimates.worst(frames["estimates"]),
+        ),
     ]
 
 

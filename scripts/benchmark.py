@@ -19,7 +19,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from scripts import bench_trees
+from scripts import bench_estimates, bench_trees
 from scripts.bench_figure import bench_plot
 from scripts.bench_kernels import (
     KERNEL,
@@ -66,6 +66,7 @@ class Sizes:
     empty_cache: bool = True
     tree_rows: int = bench_trees.ROWS
     numeric_rows: int = bench_trees.NUMERIC_ROWS
+    longest_table: float = 3.0
 
     def cells(self) -> list[Cell]:
         """The cells of the main table."""
@@ -79,7 +80,7 @@ class Sizes:
 FULL = Sizes()
 QUICK = Sizes(
     n=(6, 12), k=(3, 4), large=(30, 20), growth_n=(20, 40, 80), growth_k=(3, 4, 5), rounds=2, seconds=0.0005,
-    runs=20, repeats=1, memory=(100,), empty_cache=False, tree_rows=300, numeric_rows=300,
+    runs=20, repeats=1, memory=(100,), empty_cache=False, tree_rows=300, numeric_rows=300, longest_table=1e-4,
 )  # fmt: skip
 
 
@@ -105,10 +106,11 @@ def measured(sizes: Sizes) -> Frames:
     say("decision trees")
     trees = bench_trees.measure(*bench_trees.made_up(sizes.tree_rows), bench_trees.DEPTH, say)
     criteria = bench_trees.measure_numeric(sizes.numeric_rows)
+    say("estimates of time")
+    estimates = bench_estimates.measure(sizes.longest_table)
     kernels = {"splitters": table_frame(times), "hcc": hcc_frame(times), "growth": table_frame(growth)}
-    return (
-        frames | kernels | {"exponents": exponent_frame(sizes.growths(), growth), "trees": trees, "criteria": criteria}
-    )
+    exponents = exponent_frame(sizes.growths(), growth)
+    return frames | kernels | {"exponents": exponents, "trees": trees, "criteria": criteria, "estimates": estimates}
 
 
 def manifest_of(quick: bool, load: float, wall_seconds: float) -> dict[str, Any]:

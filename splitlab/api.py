@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import reprlib
 from collections.abc import Callable, Hashable, Mapping, Set
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from splitlab import notebook
 from splitlab.impurity import code, gains, score
 from splitlab.plugins import hand_over
 from splitlab.splitters.catalogue import NEEDS_DIRECTION
-from splitlab.splitters.compiling import compilation_shown
+from splitlab.splitters.compiling import compilation_shown, long_step_shown
 from splitlab.splitters.custom import SplitterError
 from splitlab.splitters.registry import Splitter, along, get, refuse_hopeless, split_batch
 from splitlab.tables.contingency import MAX_TOTAL, as_counts, is_margin, proportional_groups, reduce_table, show
@@ -388,7 +389,8 @@ def _split_alike(tables: NDArray[np.int64], kind: int, entry: Splitter, numbers:
     except ValueError as error:
         raise ValueError(f"table {numbers[others[totals.argmax()]]}: {error}") from None
     try:
-        left[others] = split_batch(entry, tables[others], kind)
+        with _announced(entry, tables[others]):
+            left[others] = split_batch(entry, tables[others], kind)
     except SplitterError as error:
         raise SplitterError(f"table {numbers[others[error.index]]}: {error}", error.index) from error
     return left
@@ -425,7 +427,16 @@ def _split_reduced(counts: NDArray[np.int64], kind: int, entry: Splitter) -> NDA
         # All rows proportional. A single row stands against the zero rows, which are on the left.
         return np.arange(n) < (1 if n > 1 else 0)
     refuse_hopeless(entry, n, k, int(counts.sum()))
-    return split_batch(entry, counts[None], kind)[0]
+    with _announced(entry, counts[None]):
+        return split_batch(entry, counts[None], kind)[0]
+
+
+def _announced(entry: Splitter, tables: NDArray[np.int64]) -> AbstractContextManager[None]:
+    """Say on stderr what splitting these tables (b, n, k) takes, if that is long."""
+    b, n, k = tables.shape
+    which = "a table" if b == 1 else f"{b:,} tables"
+    seconds = b * entry.seconds(n, k, tables.sum() / b)
+    return long_step_shown(f"{entry.title} splits {which} with n = {n}, k = {k}", seconds)
 
 
 def _as_direction(direction: Any, k: int, collapsed: bool) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from splitlab.engine.config import Experiment
 from splitlab.engine.folder import stored_config
 from splitlab.engine.kind import Kind
 from splitlab.engine.names import Plugins, with_functions_named
-from splitlab.engine.progress import tell
+from splitlab.engine.progress import followed, tell
 from splitlab.engine.session import Session, check_jobs
 from splitlab.files import write_atomically
 from splitlab.kinds import KINDS
@@ -215,10 +215,10 @@ def section(results: Any, folder: Path, plots: Sequence[Any], *notes: str, title
     return kind_of(results.experiment).section(results, read_manifest(folder), plots, *notes, title=title)
 
 
-def write_document(results: Any, folder: Path) -> None:
+def write_document(results: Any, folder: Path, say: TextIO | None = None) -> None:
     """Write FOLDER/figures (png, svg, data, captions) and FOLDER/report.html."""
     plots = kind_of(results.experiment).figures(results)
-    for plot in plots:
+    for plot in followed(plots, say, "drawing", "figures"):
         save(plot, folder / "figures")
     name = results.experiment.name
     lead = "Written by splitlab from stored results; its numbers are those of the csv files beside this page."

@@ -83,7 +83,7 @@ def report_command(args: argparse.Namespace) -> int:
     results = load_results(args.dir, sys.stderr)
     write_tables(results, args.dir)
     print(text_of(results))
-    write_document(results, args.dir)
+    write_document(results, args.dir, sys.stderr)
     figures = f"figures in {args.dir / 'figures'}, " if (args.dir / "figures").is_dir() else ""
     say(f"{figures}one page in {args.dir / 'report.html'}")
     return DONE

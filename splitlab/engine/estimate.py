@@ -1,9 +1,10 @@
 """How long the rest of a run takes: the kind's estimates, corrected by what was measured so far.
 
 Notation: a *part* of the work is a column of a group. Its *ratio* is measured over estimated core seconds, of what is
-done of it. A part of which nothing is done yet takes the ratio of what is most like it: the same column in other
-groups, else the same splitter for another impurity, else everything. The core seconds that are left, estimates times
-ratios, divided by the core seconds done in a second so far, are the time that is left.
+done of it. What is measured in less than a second says little (a first call loads kernels, another program takes the
+processor); so the ratio of a part begins with that of what is most like it, as if a second of that had been done: the
+same column in other groups, before that the same splitter, everything, and at last the estimate as it is. The core
+seconds that are left, estimates times ratios, divided by the core seconds done in a second, are the time that is left.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from splitlab.engine.blocks import Column, Part, Work
 
+PRIOR_SECONDS = 1.0  # what a ratio begins with
+START_SECONDS = 5.0  # for how long the workers are taken to be at work: the first tasks are not finished yet
+
 
 class Estimate:
     """The time that is left of some work.
@@ -21,7 +25,7 @@ class Estimate:
     ----------
     whole : Work
     workers : int
-        How many core seconds are done in a second, as long as nothing is measured.
+        How many core seconds are done in a second, until that is measured.
     """
 
     def __init__(self, whole: Work, workers: int = 1) -> None:
@@ -46,7 +50,7 @@ class Estimate:
     def seconds_left(self, elapsed: float) -> float:
         """Seconds until all is done, at so many seconds from the start on."""
         left = self._core_seconds_left()
-        speed = self._measured[()] / self._at if self._measured[()] > 0.0 else self._workers
+        speed = (self._measured[()] + START_SECONDS * self._workers) / (self._at + START_SECONDS)
         return max(0.0, left / speed - (elapsed - self._at))
 
     def share(self) -> float:
@@ -58,16 +62,16 @@ class Estimate:
         return sum(max(0.0, seconds) * self._ratio(part) for part, seconds in self._left.items())
 
     def _ratio(self, part: Part) -> float:
+        ratio = 1.0
         for name in _names(part):
-            if self._estimated[name] > 0.0:
-                return self._measured[name] / self._estimated[name]
-        return 1.0
+            ratio = (self._measured[name] + PRIOR_SECONDS * ratio) / (self._estimated[name] + PRIOR_SECONDS)
+        return ratio
 
 
 def _names(part: Part) -> Iterator[Hashable]:
-    """A part, and all that it belongs to, from small to large."""
+    """All that a part belongs to, and the part, from large to small."""
     _, column = part
-    yield part
-    yield column
-    yield column[1]
     yield ()
+    yield column[1]
+    yield column
+    yield part

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import NoReturn, TextIO
+from typing import NoReturn, TextIO, TypeVar
 
 from tqdm import tqdm
 
-from splitlab.engine.blocks import Column, Work
+from splitlab.engine.blocks import SHARED, Column, Work
 from splitlab.engine.estimate import Estimate
 from splitlab.text import duration
 from splitlab.ticker import ticking
@@ -18,6 +18,8 @@ from splitlab.ticker import ticking
 SILENT_SECONDS = 3.0  # what takes no longer says nothing before it is done
 LINE_SECONDS = 10.0
 BAR_SECONDS = 1.0
+
+T = TypeVar("T")
 
 # Takes note of finished work and, where that is known, of the core seconds that its columns took.
 Progress = Callable[..., None]
@@ -153,3 +155,16 @@ def shown(
     progress = (Bar if say.isatty() else Lines)(whole, say, unit, workers, doing)
     with progress.open():
         yield progress
+
+
+def alike(number: float) -> Work:
+    """The work of a number of things that take as long as each other, as far as is known."""
+    return Work(number, {("", SHARED): float(number)})
+
+
+def followed(items: Sequence[T], say: TextIO | None, doing: str, unit: str) -> Iterator[T]:
+    """The items; while they are gone through it is said how far that is, if it takes long."""
+    with shown(say, alike(len(items)), unit, doing=doing) as progress:
+        for item in items:
+            yield item
+            progress(alike(1))

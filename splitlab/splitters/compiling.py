@@ -1,6 +1,7 @@
-"""Says on stderr that kernels are being compiled, wherever that happens: the first time it takes up to a minute.
+"""Says on stderr what takes long: that kernels are being compiled, wherever that happens, or that a table is split.
 
-Nothing is said where all of them are in the cache. ``TQDM_DISABLE=1`` in the environment silences it.
+The first compilation takes up to a minute; nothing is said where all kernels are in the cache, nor of splits that take
+less than three seconds. ``TQDM_DISABLE=1`` in the environment silences it.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ from typing import Any
 from numba.core.event import Event, Listener, install_listener
 from tqdm import tqdm
 
+from splitlab.text import duration
+from splitlab.ticker import ticking
+
 LABEL = "compiling kernels, which is done once"
+LONG_SECONDS = 3.0  # what takes longer is announced
 PAUSE = 0.2  # seconds between two looks at what other processes have done
 
 
-def _bar(**options: Any) -> tqdm[Any]:
-    """Progress of one compilation: rewritten in place, which terminals and notebooks show, at most once a second."""
-    return tqdm(desc=LABEL, file=sys.stderr, mininterval=1.0, miniters=0, **options)
+def _bar(label: str = LABEL, **options: Any) -> tqdm[Any]:
+    """Progress of one step: rewritten in place, which terminals and notebooks show, at most once a second."""
+    return tqdm(desc=label, file=sys.stderr, mininterval=1.0, miniters=0, **options)
 
 
 class _Shown(Listener):
@@ -62,3 +67,15 @@ def wait_shown(kernels: int, left: Callable[[], int], working: Callable[[], bool
         while working():
             time.sleep(PAUSE)
             bar.update(max(0, kernels - left() - bar.n))
+
+
+@contextmanager
+def long_step_shown(what: str, seconds: float) -> Iterator[None]:
+    """Say, before the block begins, what is done in it and about how long that takes, if it takes ``seconds`` or so."""
+    if seconds < LONG_SECONDS:
+        yield
+        return
+    pause = 1.0 if sys.stderr is not None and sys.stderr.isatty() else 10.0
+    label = f"{what}, about {duration(seconds)}"
+    with _bar(label, bar_format="{desc} [{elapsed}]") as bar, ticking(bar.refresh, pause, pause):
+        yield

@@ -41,8 +41,8 @@ class Splitter:
     kernel_path : str
         Module and function of the compiled kernel.
     nanoseconds : callable
-        Rough time on one core for one table and one impurity as a function of (n, k): sizes work items and
-        lets absurd requests be refused; no more than an order of magnitude is asked of it.
+        Time on one core for one table and one impurity as a function of (n, k), within a factor of about three:
+        sizes work items, lets long ones be announced and absurd ones be refused.
     options : tuple
         Further arguments of the kernel, by which variants of one family differ.
     limit : callable
@@ -68,6 +68,10 @@ class Splitter:
     large_counts: Callable[[int, int, float], float] = field(default=any_counts, repr=False, compare=False)
     polished: bool = field(default=False, repr=False)
     custom: bool = field(default=False, repr=False)
+
+    def seconds(self, n: int, k: int, examples: float = 0.0) -> float:
+        """Estimated time on one core for one table, which has so many examples, and one impurity."""
+        return 1e-9 * (self.nanoseconds(n, k) + self.large_counts(n, k, examples))
 
     @property
     def guarantee(self) -> str:

@@ -130,7 +130,7 @@ def refusal(splitter: Splitter, n: int, k: int, examples: int = 0) -> str | None
     """
     if reason := splitter.limit(n, k, examples):
         return f"splitter: {splitter.name!r} does not serve tables with n = {n}, k = {k}: {reason}"
-    seconds = splitter.nanoseconds(n, k) / 1e9
+    seconds = splitter.seconds(n, k, examples)
     if seconds > LONGEST_TABLE:
         return (
             f"splitter: {splitter.name!r} would take about {duration(seconds)} for one table with n = {n}, k = {k} "

@@ -37,6 +37,7 @@ COLUMNS = {
     "end_to_end": ["workers", "repeat", "runs", "wall_seconds", *PARTS],
     "memory": ["runs", *PARTS],
     "compile": ["case", "splitters", "process", *PARTS],
+    "estimates": ["splitter", "n", "k", "estimated_seconds", "measured_seconds", "ratio"],
     "trees": ["tree", "rows", "fit_seconds", "test_accuracy", "nodes"],
     "targets": ["target", "bound", "measured", "met"],
     "ratios": ["file", "row", "now", "reference", "ratio"],

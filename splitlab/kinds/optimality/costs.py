@@ -93,9 +93,9 @@ def _fitting(part: TimingExperiment, stored: pd.DataFrame | None) -> pd.DataFram
 
 
 def _measured(parts: list[TimingExperiment], session: Session) -> list[pd.DataFrame]:
-    session.remark("timing the splitters, one after the other in one thread ...")
     for part in parts:
         compile_all(part.splitters)
+    session.remark("timing the splitters, one after the other in one thread ...")
     whole = together(map(whole_work, parts))
     with shown(session.say, whole, doing="timing") as progress:
         return [time_splitters(part, progress) for part in parts]

@@ -68,7 +68,7 @@ class Optimality(RandomTables[OptimalityExperiment, Results]):
     def results(self, store: Any, session: Session, *, stored_only: bool = False) -> Results:
         """The stored runs against their references; costs are measured unless ``stored_only``."""
         try:
-            summary = summarise(self.experiment, store)
+            summary = summarise(self.experiment, store, session.say)
         except IncompleteError as error:
             raise incomplete(error, session.out) from None
         times = costs(self.experiment, session, measure=not stored_only)

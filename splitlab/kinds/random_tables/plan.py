@@ -64,8 +64,7 @@ def draw_seconds(cell: Cell) -> float:
 
 def splitter_seconds(cell: Cell, splitter: str) -> float:
     """Rough time of one splitter for one table and impurity."""
-    entry = get(splitter)
-    return 1e-9 * (entry.nanoseconds(cell.n, cell.k) + entry.large_counts(cell.n, cell.k, most_examples(cell) / 2))
+    return get(splitter).seconds(cell.n, cell.k, most_examples(cell) / 2)
 
 
 def most_examples(cell: Cell) -> int:

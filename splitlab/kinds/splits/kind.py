@@ -88,7 +88,7 @@ class Splits(RandomTables[SplitsExperiment, Results]):
     def results(self, store: Any, session: Session, *, stored_only: bool = False) -> Results:
         """Wins, excess and differences of the stored runs."""
         try:
-            return Results(self.experiment, store, summarise(self.experiment, store))
+            return Results(self.experiment, store, summarise(self.experiment, store, session.say))
         except IncompleteError as error:
             raise incomplete(error, session.out) from None
 

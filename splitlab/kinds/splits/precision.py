@@ -16,6 +16,7 @@ from typing import Any, TextIO
 from splitlab.engine.blocks import Block, Task
 from splitlab.engine.config import MAX_RUNS
 from splitlab.engine.planning import COLUMN_BYTES, HEADER_BYTES, PlanRequest, default_plan
+from splitlab.engine.progress import followed
 from splitlab.engine.session import Session
 from splitlab.kinds.random_tables.config import CELL, Cell
 from splitlab.kinds.random_tables.kind import RandomTables
@@ -95,7 +96,8 @@ def plan(
         raise ConfigError(f"--pilot: {pilot} is out of range; write a number of runs from 1 to {MAX_RUNS}")
     with_runs(kind, 1).check()
     shares = _pilot_shares(kind, pilot, say) if pilot else {}
-    return [_cell_plan(kind, cell, half_width, shares.get(cell, 0.5)) for cell, _ in experiment.cells]
+    cells = followed([cell for cell, _ in experiment.cells], say, "measuring", "cells")
+    return [_cell_plan(kind, cell, half_width, shares.get(cell, 0.5)) for cell in cells]
 
 
 def with_runs(kind: RandomTables[Any, Any], runs: int) -> RandomTables[Any, Any]:

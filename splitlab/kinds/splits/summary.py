@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from splitlab.engine.blocks import Block, BlockData, Column
+from splitlab.engine.progress import Progress, alike, shown
 from splitlab.engine.store import Store
 from splitlab.kinds.random_tables import histogram
 from splitlab.kinds.random_tables.accumulator import Accumulator, accumulated, relative_excess, wins
@@ -78,8 +79,14 @@ class Summary:
     paired_differences: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
-def summarise(experiment: RandomTablesExperiment, store: Store) -> Summary:
-    """Read all blocks once, in order."""
+def summarise(experiment: RandomTablesExperiment, store: Store, say: TextIO | None = None) -> Summary:
+    """Read all blocks once, in order, for each impurity; say how far that is, if it takes long."""
+    whole = alike(len(experiment.impurities) * sum(runs for _, runs in experiment.cells))
+    with shown(say, whole, doing="summing up") as progress:
+        return _summarised(experiment, store, progress)
+
+
+def _summarised(experiment: RandomTablesExperiment, store: Store, progress: Progress) -> Summary:
     won: list[dict[str, Any]] = []
     excess: list[dict[str, Any]] = []
     histograms: list[pd.DataFrame] = []
@@ -88,7 +95,7 @@ def summarise(experiment: RandomTablesExperiment, store: Store) -> Summary:
     for impurity in experiment.impurities:
         columns = tuple((impurity, s) for s in experiment.splitters)
         for cell, runs in experiment.cells:
-            accumulators, together = _accumulated(cell, runs, store, columns)
+            accumulators, together = _accumulated(cell, runs, store, columns, progress)
             place = {"impurity": impurity, **cell_fields(cell)}
             pairs += [{**place, **row} for row in pair_rows(together, experiment.splitters, runs)]
             for s, (splitter, accumulator) in enumerate(zip(experiment.splitters, accumulators, strict=True)):
@@ -110,13 +117,14 @@ def summarise(experiment: RandomTablesExperiment, store: Store) -> Summary:
 
 
 def _accumulated(
-    cell: Cell, runs: int, store: Store, columns: tuple[Column, ...]
+    cell: Cell, runs: int, store: Store, columns: tuple[Column, ...], progress: Progress
 ) -> tuple[list[Accumulator], Together]:
     accumulators, together = [Accumulator() for _ in columns], Together(len(columns))
-    for _, parts, pairs in _block_sums(cell, runs, store, columns):
+    for block, parts, pairs in _block_sums(cell, runs, store, columns):
         for accumulator, part in zip(accumulators, parts, strict=True):
             accumulator.merge(part)
         together.merge(pairs)
+        progress(alike(block.size))
     return accumulators, together
 
 

@@ -142,7 +142,7 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         """The trees of all trials."""
         results = self._gathered([one.facts for one in self.sets], store, session.out)
         if session.out is None and self.experiment.timed_trees:
-            results.tree_times = time_trees(self.experiment, self.sets)
+            results.tree_times = time_trees(self.experiment, self.sets, session.say)
         return results
 
     def load(self, place: Path, session: Session) -> TreesResults:

@@ -88,7 +88,7 @@ def times_in(
     if kept is not None and not again and fits(kept, experiment, [one.facts for one in sets]):
         return kept
     session.remark("taking the time of single trees")
-    times = time_trees(experiment, sets)
+    times = time_trees(experiment, sets, session.say)
     write_atomically(folder / TIMES, as_csv(times))
     return times
 

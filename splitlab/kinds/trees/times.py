@@ -9,11 +9,13 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterable, Iterator
+from typing import TextIO
 
 import numpy as np
 import pandas as pd
 
 from splitlab._jit import Ints
+from splitlab.engine.progress import followed
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.work import Facts, Loaded, columns_on, growth_of
 from splitlab.published.program.folds import folds
@@ -23,17 +25,17 @@ TIMES = "timing.csv"
 COLUMNS = ["dataset", "impurity", "splitter", "trees", "mean_seconds", "standard_error"]
 
 
-def time_trees(experiment: TreesExperiment, sets: Iterable[Loaded]) -> pd.DataFrame:
+def time_trees(experiment: TreesExperiment, sets: Iterable[Loaded], say: TextIO | None = None) -> pd.DataFrame:
     """One row per data set, impurity and splitter, with the mean time of a tree and its standard error."""
     rows: list[tuple[object, ...]] = []
-    for one in sets:
+    timed = [(one, column) for one in sets for column in columns_on(experiment, one.facts)]
+    for one, (impurity, splitter) in followed(timed, say, "timing trees", "methods"):
         parts = list(itertools.islice(_training(experiment, one), experiment.timed_trees))
-        for impurity, splitter in columns_on(experiment, one.facts):
-            growth = growth_of(experiment, (impurity, splitter))
-            _seconds(one, parts[0], growth)
-            seconds = [_seconds(one, part, growth) for part in parts]
-            error = float(np.std(seconds, ddof=1)) / len(seconds) ** 0.5 if len(seconds) > 1 else np.nan
-            rows.append((one.cell.name, impurity, splitter, len(seconds), float(np.mean(seconds)), error))
+        growth = growth_of(experiment, (impurity, splitter))
+        _seconds(one, parts[0], growth)
+        seconds = [_seconds(one, part, growth) for part in parts]
+        error = float(np.std(seconds, ddof=1)) / len(seconds) ** 0.5 if len(seconds) > 1 else np.nan
+        rows.append((one.cell.name, impurity, splitter, len(seconds), float(np.mean(seconds)), error))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
