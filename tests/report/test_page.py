@@ -282,10 +282,12 @@ def test_findings_follow_from_the_numbers(results: Results) -> None:
 
 def test_nothing_empty_and_nothing_twice(document: str) -> None:
     repeated = Table("t", ["n"], [[Entry("1")]], 1, ["said once"])
-    blocks = (repeated, Folded("none", ()), Findings(()), Folded("more", (repeated, "said once", "and this")))
+    other = Table("t", ["n"], [[Entry("2")]], 1)
+    blocks = (repeated, Folded("none", ()), Findings(()), Folded("more", (repeated, other, "said once", "and this")))
     reader = read(page("t", "", [Section("s", blocks)]))
     assert reader.texts["summary"] == ["more"] and "ul" not in reader.tags
     assert reader.texts["p"].count("said once") == 1
+    assert reader.rows == [["n"], ["1"], ["n"], ["2"]]
 
 
 def test_differing_entries_are_listed() -> None:
