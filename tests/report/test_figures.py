@@ -16,11 +16,12 @@ import pandas as pd
 import pytest
 
 import splitlab
+from splitlab.kinds.optimality.figures import optimality_plots
 from splitlab.kinds.splits import compare
 from splitlab.kinds.splits.figures import diagonal_plot, excess_plots, figures_of, pcext_plot, win_plots
 from splitlab.kinds.timing.figures import time_plots
 from splitlab.report.figures import image, save
-from splitlab.report.style import ORDER, SINGLE, Plot, place_ticks, styles, titles
+from splitlab.report.style import DOUBLE, ORDER, SINGLE, Plot, place_ticks, styles, titles
 from splitlab.splitters import names
 from splitlab.trees.statistics import cd_diagram
 from splitlab.trees.statistics import compare as compare_methods
@@ -312,6 +313,24 @@ def test_figures_of_many_methods_with_long_names_can_be_read(number: int) -> Non
     times = times.assign(microseconds=times.percent + 1, microseconds_low=1.0, microseconds_high=times.percent + 2)
     for plot in (*win_plots(frame), diagonal, *excess_plots(excess), *time_plots(times)):
         check_texts(plot.figure)
+
+
+def test_optimality_of_many_methods_can_be_read() -> None:
+    splitters = [f"mine:{LONG}_{i}" for i in range(60)]
+    frame = won((12, 25), (3, 5), splitters, impurities=("gini",)).assign(reference="optimum")
+    (plot,) = optimality_plots(frame.assign(microseconds=1.0 + 0.3 * np.arange(len(frame))))
+    check_texts(plot.figure)
+
+
+def test_long_names_of_impurities_are_broken_into_lines() -> None:
+    impurities = ("gini", f"mine:{LONG}", "mine:cost_$a$")
+    frame = won((12, 25), (3, 5, 7, 9), (*PAPER, "pc_ext"), impurities, published=True)
+    excess = bins([(i, 12, s, x, 50) for i in impurities for s in PAPER for x in (0.5, 90.0)])
+    plots = [*win_plots(frame), diagonal_plot(frame), pcext_plot(frame), *excess_plots(excess)]
+    for plot in plots:
+        assert plot is not None
+        check_texts(plot.figure)
+        assert plot.figure.get_size_inches()[0] <= DOUBLE
 
 
 def test_titles_are_the_registrys_or_short_names() -> None:

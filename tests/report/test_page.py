@@ -177,7 +177,7 @@ def test_ids_are_unique_and_every_reference_has_one(document: str) -> None:
 
 
 def test_hostile_text_stays_text() -> None:
-    table = Table("t" + HOSTILE, [HOSTILE, "x"], [[Entry(HOSTILE), Entry(HOSTILE, best=True)]], 1, [HOSTILE])
+    table = Table(HOSTILE, [HOSTILE, "x"], [[Entry(HOSTILE), Entry(HOSTILE, best=True)]], 1, [HOSTILE])
     picture = Picture(svg_of(plot().figure), HOSTILE, HOSTILE)
     facts = Facts(((HOSTILE, HOSTILE),), HOSTILE)
     blocks = (HOSTILE, table, Verdict(HOSTILE, True), picture, Source(HOSTILE, HOSTILE), facts)
@@ -259,7 +259,7 @@ def test_excesses_equal_the_csv(results: Results, section: Section, impurity: st
 
 def test_an_experiment_begins_with_what_came_out(results: Results, section: Section) -> None:
     kinds = [type(block).__name__ for block in section.blocks]
-    assert kinds == ["Facts", "Findings", "Folded", "Table", "Verdict", "str", "Folded", "Folded", "Source", "Facts"]
+    assert kinds == ["Facts", "Findings", "Verdict", "Folded", "Table", "str", "Folded", "Folded", "Source", "Facts"]
     folds = {block.title: block.blocks for block in section.blocks if isinstance(block, Folded)}
     assert [len(blocks) for blocks in folds.values()] == [1, 2, 6]
     assert Source("Config", results.experiment.to_yaml()) in section.blocks
@@ -277,15 +277,17 @@ def test_findings_follow_from_the_numbers(results: Results) -> None:
     best = get(str(means.idxmax())).title
     assert said[0].startswith(f"Gini, tables won on average over 12 configurations: {best} {means.max():.1f} ± ")
     assert "Gini, most wins of 12 configurations" in said[1]
-    assert len(said) == 5 and said[4].startswith("Largest relative excess")
+    assert len(said) == 5 and said[4].startswith("Worst case: the impurity of LCA is ")
 
 
 def test_nothing_empty_and_nothing_twice(document: str) -> None:
     repeated = Table("t", ["n"], [[Entry("1")]], 1, ["said once"])
-    blocks = (repeated, Folded("none", ()), Findings(()), Folded("more", (repeated, "said once", "and this")))
+    other = Table("t", ["n"], [[Entry("2")]], 1)
+    blocks = (repeated, Folded("none", ()), Findings(()), Folded("more", (repeated, other, "said once", "and this")))
     reader = read(page("t", "", [Section("s", blocks)]))
     assert reader.texts["summary"] == ["more"] and "ul" not in reader.tags
     assert reader.texts["p"].count("said once") == 1
+    assert reader.rows == [["n"], ["1"], ["n"], ["2"]]
 
 
 def test_differing_entries_are_listed() -> None:
@@ -368,6 +370,7 @@ document.querySelector("output").textContent = JSON.stringify({
   outside: out.filter(e => e.getBoundingClientRect().right > width + 0.5).map(named),
   cut: all.filter(e => e.matches("th, td, caption") && e.scrollWidth > e.clientWidth + 1).map(named),
   findings: Math.max(0, ...all.filter(e => e.matches(".findings")).map(e => e.getBoundingClientRect().bottom)),
+  verdict: Math.max(0, ...all.filter(e => e.matches(".verdict")).map(e => e.getBoundingClientRect().bottom)),
   hints: all.filter(e => e.matches(".hint") && e.clientHeight > 0).length,
   scrolling: all.filter(e => e.matches(".scroll") && e.scrollWidth > e.clientWidth + 1).length,
 });
@@ -415,7 +418,7 @@ def test_the_first_screenful_holds_the_findings(tmp_path: Path, results: Results
     one = kind_of(results.experiment).section(results, MANIFEST, [plot()], title="What was run, and what came out")
     found = measured(tmp_path, page("Experiment made", "Written by splitlab.", [one]), width)
     assert found["page"] == width and found["outside"] == [] and found["cut"] == []
-    assert 100 < found["findings"] < screen
+    assert 100 < found["findings"] < found["verdict"] < screen
     assert found["hints"] == (width == 390)  # the figure is wider than a phone, and that is said
 
 

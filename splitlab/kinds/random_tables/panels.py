@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
-from splitlab.report.style import DOUBLE, SINGLE, canvas, finish, place_ticks, styles, titles
+from splitlab.report.style import DOUBLE, SINGLE, canvas, finish, fitting, literal, place_ticks, styles, titles
 
 PANELS_ACROSS = 4
 MOST_VALUES = 24  # panels in a group: more would be no figure, and a picture too large to be written
@@ -59,19 +59,27 @@ def grid(
     columns = ceil(len(values) / lines)
     width = SINGLE if columns <= 2 else DOUBLE
     labels = list(dict.fromkeys(groups))
-    rows = lines * len(labels)
-    figure = canvas(width, 0.35 + (1.4 if rows > 1 else 1.9) * rows)
+    rows, inches = lines * len(labels), (width - 0.6) / columns - 0.15
+    titled = {(label, value): _title(label, across, value, inches) for label in labels for value in values}
+    further = max(title.count("\n") for title in titled.values())  # lines
+    figure = canvas(width, 0.35 + ((1.4 if rows > 1 else 1.9) + 0.14 * further) * rows)
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     for number, label in enumerate(labels):
         block = panels[number * lines : (number + 1) * lines].ravel()
         for axes, value in zip(block, values, strict=False):
-            axes.set_title(f"{label}, ${across}$ = {value}")
+            axes.set_title(titled[label, value])
             draw(axes, frame[(groups == label) & (frame[across] == value)])
         _close_gaps(panels, block[len(values) :])
-    _scale(panels[0, 0], sorted(frame[x].unique()), y, (width - 0.6) / columns - 0.15)
+    _scale(panels[0, 0], sorted(frame[x].unique()), y, inches)
     figure.supxlabel(MEANING[x].replace(f" {x}", f" ${x}$"))
     figure.supylabel(y.label)
     return finish(figure, handles)
+
+
+def _title(label: str, across: str, value: int, inches: float) -> str:
+    """The title of a panel, in lines that fit it; a no-break space is where no line ends."""
+    lines = literal(fitting(f"{label}, {across}\u00a0=\u00a0{value}", inches))
+    return lines.replace(f"{across}\u00a0=\u00a0", f"${across}$ = ")
 
 
 def other(x: str) -> str:

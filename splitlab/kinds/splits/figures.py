@@ -41,12 +41,15 @@ from splitlab.published import PAPER_RUNS
 from splitlab.report.style import (
     DOUBLE,
     GREY,
+    NAME_INCHES,
     SINGLE,
     Plot,
     Style,
     canvas,
     finish,
+    fitting,
     hollow,
+    literal,
     place_ticks,
     styled,
     styles,
@@ -211,11 +214,13 @@ def _excess_plot(frame: pd.DataFrame, name: str) -> Plot:
     data = pd.concat(parts, ignore_index=True)
     impurities = list(dict.fromkeys(frame["impurity"]))
     with styled():
-        figure = canvas(DOUBLE if len(impurities) > 1 else SINGLE, 2.5)
+        width = DOUBLE if len(impurities) > 1 else SINGLE
+        names = {i: literal(fitting(impurity_title(i), (width - 0.6) / len(impurities) - 0.15)) for i in impurities}
+        figure = canvas(width, 2.5 + 0.14 * max(name.count("\n") for name in names.values()))
         panels = figure.subplots(1, len(impurities), sharey=True, squeeze=False)[0]
         for axes, impurity in zip(panels, impurities, strict=True):
             _draw_distributions(axes, data[data["impurity"] == impurity], least, most)
-            axes.set_title(impurity_title(impurity))
+            axes.set_title(names[impurity])
         panels[0].set_ylim(-3.0, 104.0)
         figure.supxlabel("relative excess over the best other method (%)")
         figure.supylabel("cumulative share of tables (%)")
@@ -344,9 +349,12 @@ def _point_handles(data: pd.DataFrame, frame: pd.DataFrame) -> list[Line2D]:
     handles = [Line2D([], [], **_point_style(look[s], False), label=names[s]) for s in shown]
     impurities = list(dict.fromkeys(data["impurity"]))
     if len(impurities) > 1:
-        fill = [("none" if _is_open(frame, i) else GREY, i) for i in impurities]
+        fill = [
+            ("none" if _is_open(frame, i) else GREY, literal(fitting(impurity_title(i), NAME_INCHES)))
+            for i in impurities
+        ]
         style: dict[str, Any] = {"marker": "o", "color": GREY, "linestyle": "none"}
-        handles += [Line2D([], [], **style, markerfacecolor=f, label=impurity_title(i)) for f, i in fill]
+        handles += [Line2D([], [], **style, markerfacecolor=f, label=label) for f, label in fill]
     return handles
 
 
