@@ -65,7 +65,7 @@ class Sizes:
     memory: tuple[int, ...] = (10_000, 100_000)
     empty_cache: bool = True
     tree_rows: int = bench_trees.ROWS
-    longest_table: float = 3.0
+    longest_table: float = 1.0
 
     def cells(self) -> list[Cell]:
         """The cells of the main table."""
