@@ -66,7 +66,7 @@ class Sizes:
     empty_cache: bool = True
     tree_rows: int = bench_trees.ROWS
     numeric_rows: int = bench_trees.NUMERIC_ROWS
-    longest_table: float = 3.0
+    longest_table: float = 1.0
 
     def cells(self) -> list[Cell]:
         """The cells of the main table."""
