@@ -61,7 +61,7 @@ figures: $(READY)  ## all figures, into results/figures
 report: $(READY)  ## one page about everything: results/report.html
 	@$(PY) -m experiments report $(OPTIONS)
 
-all: $(READY)  ## everything about random tables, and a summary
+all: $(READY)  ## everything about random tables, and a summary: about six minutes on two idle cores
 	@$(PY) -m experiments all $(OPTIONS)
 
 replay: $(READY)  ## the authors' own random tables: every Monte Carlo number of the paper, digit for digit

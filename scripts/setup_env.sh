@@ -32,7 +32,7 @@ pip="$venv/bin/python -m pip install --disable-pip-version-check --quiet"
 echo "setting up $venv with $("$python" --version), once; it takes a minute or two:" >&2
 step "1 of 3: creating the virtual environment (about 5 s)" "$python" -m venv --clear "$venv"
 # $pip is split into words on purpose.
-step "2 of 3: downloading and installing $(grep -c '^[a-z]' requirements.txt) packages (about a minute)" $pip -r requirements.txt
+step "2 of 3: downloading and installing $(grep -c '^[A-Za-z]' requirements.txt) packages (about a minute)" $pip -r requirements.txt
 # "compat": a path file. The other way loads modules at every start of Python, before an interrupt is dealt with.
 step "3 of 3: installing splitlab itself (about 5 s)" $pip --no-deps --no-build-isolation \
     --config-settings editable_mode=compat -e .

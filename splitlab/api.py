@@ -20,7 +20,7 @@ from splitlab.splitters.compiling import compilation_shown, long_step_shown
 from splitlab.splitters.custom import SplitterError
 from splitlab.splitters.registry import Splitter, along, get, refuse_hopeless, split_batch
 from splitlab.tables.contingency import MAX_TOTAL, as_counts, is_margin, proportional_groups, reduce_table, show
-from splitlab.text import escape
+from splitlab.text import counted, escape
 
 LARGEST_ENTRY = 1e100  # of a direction: far from overflow in d . A[v]
 
@@ -298,7 +298,7 @@ def _as_mask(left: Any, values: tuple[Any, ...]) -> NDArray[np.bool_]:
     if given and all(isinstance(entry, (bool, np.bool_)) for entry in given):
         mask = np.array(given, np.bool_)
         if len(mask) != n:
-            raise ValueError(f"left: has {len(mask)} booleans, and the table has {n} rows")
+            raise ValueError(f"left: has {counted(len(mask), 'boolean')}, and the table has {counted(n, 'row')}")
     else:
         place = {value: v for v, value in enumerate(values)}
         mask = np.zeros(n, np.bool_)
@@ -448,7 +448,9 @@ def _as_direction(direction: Any, k: int, collapsed: bool) -> NDArray[np.float64
         raise TypeError(f"direction: got {show(direction)}; give a list of numbers, one per class")
     entries = [_entry(i, x, collapsed) for i, x in enumerate(direction)]
     if len(entries) != k:
-        raise ValueError(f"direction: has {len(entries)} entries, and the table has {k} columns (classes)")
+        raise ValueError(
+            f"direction: has {counted(len(entries), 'entry')}, and the table has {counted(k, 'column')} (classes)"
+        )
     return np.array(entries)
 
 

@@ -42,8 +42,12 @@ def nearest(text: object, known: Mapping[str, str]) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things, with the plural's s where it belongs: '1 run', '12 runs'."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    """A number of things, in the plural where it belongs: '1 run', '12 runs', '2 entries', '3 classes'."""
+    if number == 1:
+        return f"1 {what}"
+    if what.endswith("y"):
+        return f"{number:,} {what[:-1]}ies"
+    return f"{number:,} {what}{'es' if what.endswith('s') else 's'}"
 
 
 def are(number: int) -> str:

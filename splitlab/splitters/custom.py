@@ -51,7 +51,7 @@ def custom_splitter(name: str) -> Splitter:
         title=name.rpartition(":")[2],
         proven=Guarantee(known=False),
         cost="not known",
-        source="a function of the user's own",
+        source="a user-defined function",
         kernel_path=name,
         nanoseconds=lambda n, k: measured_nanoseconds(name, fingerprint(name), n, k),
         custom=True,

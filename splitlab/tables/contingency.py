@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splitlab.text import counted
+
 # Below 2**53, so that counts and all their sums are exact in float64 too.
 MAX_TOTAL = 10**15
 
@@ -166,7 +168,7 @@ def _check_row(i: int, row: Any, first: Any) -> None:
         hint = "a table must be two-dimensional, every row a list of counts"
         raise error(f"table: row {i} is {show(row)} ({type(row).__name__}); {hint}")
     if len(row) != len(first):
-        lengths = f"row {i} has {len(row)} entries, row 0 has {len(first)}"
+        lengths = f"row {i} has {counted(len(row), 'entry')}, row 0 has {len(first)}"
         raise ValueError(f"table: {lengths}; rows must be equally long")
 
 

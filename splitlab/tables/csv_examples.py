@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from splitlab.tables.contingency import show
 from splitlab.tables.csv_cells import Record, as_floats
 from splitlab.tables.csv_layout import CsvOptions, Layout
+from splitlab.text import counted
 
 MAX_TABLE_CELLS = 10**6
 
@@ -45,7 +46,7 @@ def count_examples(
     if said or options.merge:
         raise ValueError(f"{name}: --raw counts lines, and does not go with --{(said or ['merge'])[0]}")
     if not (options.value and options.target) and len(first) != 2:
-        columns = f"line {line} has {len(first)} columns ({show(', '.join(first))})"
+        columns = f"line {line} has {counted(len(first), 'column')} ({show(', '.join(first))})"
         raise ValueError(f"{name}:{line}: {columns}; say which with --value COLUMN and --target COLUMN")
     value, target = (
         _column(first, asked, option, f"{name}:{line}") if asked else default
@@ -60,16 +61,16 @@ def count_examples(
     data = records[header:]
     for at, cells in data:
         if len(cells) != len(first):
-            found = f"found {len(cells)} cells, expected {len(first)} (compare line {line})"
+            found = f"found {counted(len(cells), 'cell')}, expected {len(first)} (compare line {line})"
             raise ValueError(f"{name}:{at}: {found}; all lines must be equally long")
         for column in (value, target):
             if not cells[column]:
                 raise ValueError(f"{name}:{at}: column {column + 1} is empty; fill it in or delete the line")
-    counted = Counter((cells[value], cells[target]) for _, cells in data)
-    values, classes = _sorted(v for v, _ in counted), _sorted(c for _, c in counted)
+    pairs = Counter((cells[value], cells[target]) for _, cells in data)
+    values, classes = _sorted(v for v, _ in pairs), _sorted(c for _, c in pairs)
     if len(values) * len(classes) > MAX_TABLE_CELLS:
         raise ValueError(f"{name}: {len(values)} values x {len(classes)} classes are too many; choose other columns")
-    counts = np.array([[counted[v, c] for c in classes] for v in values], dtype=np.int64)
+    counts = np.array([[pairs[v, c] for c in classes] for v in values], dtype=np.int64)
     layout = Layout(header, None)
     if options.header is None:
         read = "the header; --no-header reads an example" if header else "an example; --header reads the header"

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from splitlab.tables.contingency import is_margin, show
 from splitlab.tables.csv_cells import Record, as_floats, is_ascending, is_number, is_word
+from splitlab.text import counted
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def recognise_layout(records: list[Record], options: CsvOptions, name: str) -> L
     width = len(first) + (layout.header and shorter and options.labels is not False)
     for line, cells in records[layout.header :]:
         if len(cells) != width:
-            found = f"found {len(cells)} cells, expected {width} (compare line {records[0][0]})"
+            found = f"found {counted(len(cells), 'cell')}, expected {width} (compare line {records[0][0]})"
             raise ValueError(f"{name}:{line}: {found}; all rows must be equally long")
     if options.labels is None:
         layout.labelled = _has_labels(records, layout.header, shorter, layout.notes, name)
@@ -130,7 +131,7 @@ def _is_header_of_numbers(records: list[Record], notes: list[str], name: str) ->
         notes.append(f"line {line} ({shown}) is read as names of classes; --no-header reads counts")
         return True
     if certain or (corner and is_ascending(numbers)):
-        sizes = f"--header reads {len(others)} rows of counts, --no-header reads {len(others) + 1}"
+        sizes = f"--header reads {counted(len(others), 'row')} of counts, --no-header reads {len(others) + 1}"
         raise ValueError(f"{name}:{line}: {show(shown)} may be names of classes or counts: {sizes}")
     return False
 

@@ -16,6 +16,7 @@ from splitlab._jit import Ints
 from splitlab.splitters import Splitter
 from splitlab.splitters.compiling import compilation_shown
 from splitlab.tables.contingency import as_counts, reduce_table
+from splitlab.text import counted
 from splitlab.trees import proposals
 from splitlab.trees.columns import Column, Encoding, in_pandas
 from splitlab.trees.criteria import Criterion, get
@@ -132,7 +133,7 @@ def best_split(
         found = _proposed(data, entry, grouping, min_samples_leaf)
     if found.keys[0, 0] == -inf:
         split = "every threshold" if data.categories is None else "the grouping of the splitter"
-        return NoSplit(f"{split} leaves a branch with fewer than {min_samples_leaf} examples")
+        return NoSplit(f"{split} leaves a branch with fewer than {counted(min_samples_leaf, 'example')}")
     return data.described(found, entry)
 
 

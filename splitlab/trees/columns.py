@@ -51,6 +51,7 @@ from sklearn.utils.validation import check_array
 
 from splitlab._jit import Bools, Floats
 from splitlab.tables.contingency import show
+from splitlab.text import counted
 
 NUMBERS = (Real, Decimal, np.bool_)
 REFUSED = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64, pd.Period, complex)
@@ -271,7 +272,7 @@ def named_columns(nominal: Any, names: Sequence[object]) -> Bools:
         elif number and here.any():
             chosen |= here
         else:
-            raise ValueError(f"nominal: {name!r} is neither the name nor the index of one of {p} columns")
+            raise ValueError(f"nominal: {name!r} is neither the name nor the index of one of {counted(p, 'column')}")
     return chosen
 
 

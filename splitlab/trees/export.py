@@ -13,6 +13,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from splitlab._jit import Bools, Floats, Ints
+from splitlab.text import counted
 from splitlab.trees.classifier import DecisionTreeClassifier
 from splitlab.trees.parameters import check, whole
 from splitlab.trees.tree import Tree
@@ -239,6 +240,6 @@ class _Shown:
     def verdict(self, node: int) -> str:
         """The class of a node, and how many of its examples have it; what is below it, if that is hidden."""
         counts, hidden = self.tree.counts[node], self.hidden[node]
-        more = f" ... {hidden} nodes below" if hidden else ""
+        more = f" ... {counted(hidden, 'node')} below" if hidden else ""
         most, all_ = (_amount(number).replace(",", "") for number in (counts.max(), counts.sum()))
         return f"class: {self.label(node)} ({most} of {all_}){more}"

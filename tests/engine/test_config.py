@@ -190,7 +190,7 @@ def test_authors_draws_refuse_what_lies_between(write, cell):
 
 
 def test_authors_draws_refuse_more_runs_than_there_are(write):
-    rule = "10001 is too large for draws: authors; the authors' stream has 10000 tables per cell"
+    rule = "10001 is too large for draws: authors; the authors' stream has 10,000 tables per cell"
     assert message(write((HEAD + AUTHORS).replace("500", "10001"))) == f"configs/x.yaml:6: grid[0].runs: {rule}"
     assert message(write(HEAD + AUTHORS), runs=10001) == f"--runs: {rule}"
 
@@ -309,8 +309,8 @@ BAD_FILES = {
     "same cell": (f"{HEAD}{TAIL}- {{n: [2, 12], k: 3, max_count: 7, runs: 9}}\n", 6, "grid[1]: cell n12_k3_m7 is repeated; it is already in grid[0] on line 5"),
     "same n": (f"{HEAD}grid:\n- {{k: 3, max_count: 7, runs: 10,\n   n: [12, 5,\n   12]}}\n", 7, "grid[0].n[2]: cell n12_k3_m7 is repeated; it is already in grid[0].n[0] on line 6"),
     "same max_count": (f"{HEAD}grid:\n- {{n: 12, k: 3, max_count: [7, 7], runs: 1}}\n", 5, "grid[0].max_count[1]: cell n12_k3_m7 is repeated; it is already in grid[0].max_count[0] on line 5"),
-    "many cells": (f"{HEAD}grid:\n- {{n: {list(range(2, 103))}, k: {list(range(2, 102))}, max_count: 1, runs: 1}}\n", 4, "grid: the lists multiply out to 10100 cells; at most 10000 can be run"),
-    "astronomically many": (f"{HEAD}draws: authors\ngrid:\n- {{n: {[12] * 9999}, k: {[3] * 9999}, max_count: {[7] * 9999}, runs: 1}}\n", 5, f"grid: the lists multiply out to {9999**3} cells"),
+    "many cells": (f"{HEAD}grid:\n- {{n: {list(range(2, 103))}, k: {list(range(2, 102))}, max_count: 1, runs: 1}}\n", 4, "grid: the lists multiply out to 10,100 cells; at most 10,000 can be run"),
+    "astronomically many": (f"{HEAD}draws: authors\ngrid:\n- {{n: {[12] * 9999}, k: {[3] * 9999}, max_count: {[7] * 9999}, runs: 1}}\n", 5, f"grid: the lists multiply out to {9999**3:,} cells"),
     # the first of several
     "first by line": (f"{HEAD}seed: 1e4\ngrid: 5\nzzz: 1\n", 4, f"seed: 1e4 {WHOLE}"),
     "first by line, other order": (f"{HEAD}grid: 5\nseed: 1e4\nzzz: 1\n", 4, "grid: 5 is not a list"),

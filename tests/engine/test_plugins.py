@@ -253,9 +253,10 @@ def test_the_command_line_says_what_it_imports(
     elsewhere: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     beside, here = write_module(tmp_path, FIRST_ROW), write_module(elsewhere, FIRST_ROW)
-    path = write_config(tmp_path, "lca", f"{beside}:first", f"{here}:first+hd")
+    path = write_config(tmp_path, "lca", f"{beside}:first", f"{here}:first+hd", f"{here}:first")
     assert main(["run", str(path), "--out", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().err.splitlines()
+    assert len([line for line in said if line.startswith("importing ")]) == 2  # each function once
     assert f"importing {beside}:first from {tmp_path / beside}.py" in said
     assert f"importing {here}:first from {elsewhere / here}.py" in said
 

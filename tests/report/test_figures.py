@@ -159,7 +159,7 @@ def test_diagonal_says_when_the_rivals_differ_and_what_has_no_variance() -> None
     frame.loc[0, ["wins", "percent", "published"]] = 1000, 100.0, "100.0"
     plot = diagonal_plot(frame)
     assert plot is not None
-    assert "other rivals than here" in plot.caption
+    assert "other competitors than here" in plot.caption
     assert "; 1 without variance" in plot.caption
     assert diagonal_plot(won((12,), (3,))) is None
 

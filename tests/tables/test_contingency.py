@@ -445,10 +445,10 @@ def test_shapes(kind: type, table: list[list[int]], message: str) -> None:
         ([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], "row 0, column 0 is a list; a table must be two-dimensional"),
         ([[1, (2,)], [3, 4]], "row 0, column 1 is a tuple; a table must be two-dimensional"),
         ([np.ones((2, 2)), np.ones((2, 2))], "row 0, column 0 is a ndarray; a table must be two-dimensional"),
-        ([[1, 2], [3]], "row 1 has 1 entries, row 0 has 2; rows must be equally long"),
+        ([[1, 2], [3]], "row 1 has 1 entry, row 0 has 2; rows must be equally long"),
         ([[1], [2], [3, 4]], "row 2 has 2 entries, row 0 has 1; rows must be equally long"),
-        ([[], [1]], "row 1 has 1 entries, row 0 has 0; rows must be equally long"),
-        ([np.array([1, 2]), np.array([1])], "row 1 has 1 entries, row 0 has 2; rows must be equally long"),
+        ([[], [1]], "row 1 has 1 entry, row 0 has 0; rows must be equally long"),
+        ([np.array([1, 2]), np.array([1])], "row 1 has 1 entry, row 0 has 2; rows must be equally long"),
     ],
 )
 def test_more_shapes(table: object, message: str) -> None:

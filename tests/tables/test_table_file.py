@@ -218,9 +218,9 @@ REFUSED = [
     ("0,0\n0,0\n", ": every count is 0; at least one example is needed"),
     ("x\n1,2\n3,4\n", ":1: 'x' stands alone above rows of two numbers; delete it, or"),
     ("my counts\n1,2\n3,4.0\n", ":1: 'my counts' stands alone above rows of two numbers"),
-    ("1,2\n3\n", ":2: found 1 cells, expected 2 (compare line 1); all rows must be equally long"),
+    ("1,2\n3\n", ":2: found 1 cell, expected 2 (compare line 1); all rows must be equally long"),
     ("1,2\n3,4,5\n6,7\n", ":2: found 3 cells, expected 2 (compare line 1)"),
-    ("\n1,2\n3,4\n5\n", ":4: found 1 cells, expected 2 (compare line 2)"),
+    ("\n1,2\n3,4\n5\n", ":4: found 1 cell, expected 2 (compare line 2)"),
     ("v,x,y\na,1,2\nb,3\n", ":3: found 2 cells, expected 3 (compare line 1)"),
     ("x,y\na,1,2\nb,3\n", ":2: found 3 cells, expected 2 (compare line 1)"),
     ("1,2\n3,4,5\n6,7,8\n", ":2: found 3 cells, expected 2 (compare line 1)"),  # the rows have no labels

@@ -79,7 +79,7 @@ def _ratio_tables(impurity: str, reference: str, part: pd.DataFrame) -> list[Tab
     """Mean and maximum ratio to the reference and, where there is one, the mean to the lower bound."""
     what, name = f"Ratio of the impurity to {MEANING[reference]}", impurity_title(impurity)
     unbounded = int(part["unbounded"].sum())
-    notes = [f"Left out: {unbounded} tables on which only the reference is 0."] if unbounded else []
+    notes = [f"Left out: {counted(unbounded, 'table')} on which only the reference is 0."] if unbounded else []
     tables = [
         _matrix(f"{what}, mean, {name}", part, _mean, ["With standard error.", *notes]),
         _matrix(f"{what}, maximum, {name}", part, lambda row: _ratio(row["maximum_ratio"], 3), notes),

@@ -62,7 +62,7 @@ def competitors_text(frame: pd.DataFrame) -> str:
     if set(frame["splitter"]) == PAPER_COMPETITORS:
         return ""
     names = titles(sorted(PAPER_COMPETITORS))
-    return f" The published numbers count wins among {', '.join(names.values())}: other rivals than here."
+    return f" The published numbers count wins among {', '.join(names.values())}: other competitors than here."
 
 
 def _listed(values: Sequence[Any]) -> str:

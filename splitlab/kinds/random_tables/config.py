@@ -142,7 +142,7 @@ class RandomTablesExperiment(Experiment):
 def _expand(grid: Sequence[GridEntry], source: Source) -> tuple[tuple[Cell, int], ...]:
     total = sum(len(entry.n) * len(entry.k) * len(entry.max_count) for entry in grid)
     if total > MAX_CELLS:
-        raise source.error(("grid",), f"the lists multiply out to {total} cells; at most {MAX_CELLS} can be run")
+        raise source.error(("grid",), f"the lists multiply out to {total:,} cells; at most {MAX_CELLS:,} can be run")
     origins: dict[Cell, tuple[Path_, ...]] = {}
     runs: dict[Cell, int] = {}
     for i, entry in enumerate(grid):

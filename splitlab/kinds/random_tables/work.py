@@ -20,7 +20,7 @@ from splitlab.splitters import get, split_batch
 from splitlab.splitters.custom import SplitterError
 from splitlab.splitters.registry import POLISHED, code_hash
 from splitlab.tables.sampling import Draw, block_generator, concatenated, independent_parts
-from splitlab.text import ConfigError
+from splitlab.text import ConfigError, counted
 
 # From tables (b, n, k), a column, and a dictionary for failures, or None, to a number for each table.
 Values = Callable[[NDArray[np.int64], Column, "dict[int, str] | None"], NDArray[np.float64]]
@@ -99,7 +99,7 @@ def _part(drawn: Draw, task: Task, first: int, values: Values, drawing: float) -
         except SplitterError as error:
             raise RunError(f"{error}, for {column[0]}", task.block.group, first + error.index) from error
         if np.shape(found[column]) != (len(drawn.tables),):
-            wanted = f"return one number for each of {len(drawn.tables)} tables"
+            wanted = f"return one number for each of {counted(len(drawn.tables), 'table')}"
             raise ConfigError(f"the values of {' '.join(column)} have the shape {np.shape(found[column])}; {wanted}")
         took[column] = time.perf_counter() - began
     return BlockData(_floats(drawn.tables.sum(axis=(1, 2))), _floats(drawn.drawn), found, took=took)

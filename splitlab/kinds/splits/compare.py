@@ -26,6 +26,7 @@ from splitlab.kinds.splits.results import Results
 from splitlab.published import PAPER_COMPETITORS, PAPER_RUNS
 from splitlab.report.layout import Verdict, round_half_up
 from splitlab.statistics import holm_rejected
+from splitlab.text import counted
 
 LEVEL = 0.01  # of all entries together
 
@@ -102,7 +103,7 @@ def judge(results: Results) -> Verdict:
         return Verdict(False, True, "not compared: no published number belongs to these cells and splitters")
     if frozenset(experiment.splitters) != PAPER_COMPETITORS:
         competitors = ", ".join(sorted(PAPER_COMPETITORS))
-        return Verdict(False, True, f"not judged: a win depends on the rivals, and the paper's are {competitors}")
+        return Verdict(False, True, f"not judged: a win depends on the competitors, and the paper's are {competitors}")
     if experiment.draws == "authors":
         return _digit_for_digit(compared)
     return _statistical(compared)
@@ -112,7 +113,7 @@ def _digit_for_digit(compared: list[Entry]) -> Verdict:
     if any(e.runs != PAPER_RUNS for e in compared):
         return Verdict(False, True, f"not judged: the authors' numbers are from all {PAPER_RUNS:,} runs of each cell")
     differing = tuple(e for e in compared if not e.rounds_alike())
-    text = f"{len(compared) - len(differing)} of {len(compared)} entries equal, digit for digit"
+    text = f"{len(compared) - len(differing)} of {counted(len(compared), 'entry')} equal, digit for digit"
     return Verdict(True, not differing, text, differing)
 
 
@@ -121,9 +122,10 @@ def _statistical(compared: list[Entry]) -> Verdict:
     deviations = [z for e in compared if (z := e.z()) is not None]
     rms = sqrt(sum(z * z for z in deviations) / len(deviations)) if deviations else float("nan")
     text = (
-        f"{len(compared) - len(differing)} of {len(compared)} entries agree with the published ones within Monte Carlo "
-        f"error (Fisher's exact test of the two counts, largest p over what the printed digits allow, Holm at 1 %); "
-        f"rms z = {rms:.2f} over {len(deviations)} entries with variance (entries of one cell are dependent)"
+        f"{len(compared) - len(differing)} of {counted(len(compared), 'entry')} agree with the published ones within "
+        f"Monte Carlo error (Fisher's exact test of the two counts, largest p over what the printed digits allow, "
+        f"Holm at 1 %); "
+        f"rms z = {rms:.2f} over {counted(len(deviations), 'entry')} with variance (entries of one cell are dependent)"
     )
     return Verdict(True, not differing, text, differing)
 

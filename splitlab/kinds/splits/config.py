@@ -50,5 +50,5 @@ class SplitsExperiment(RandomTablesExperiment):
                     rule = f"the authors ran {stream.described()}"
                     raise source.error(("grid", i), f"cell {cell.label} does not go with draws: authors; {rule}")
             if entry.runs > stream.RUNS:
-                rule = f"the authors' stream has {stream.RUNS} tables per cell"
+                rule = f"the authors' stream has {stream.RUNS:,} tables per cell"
                 raise source.error(("grid", i, "runs"), f"{entry.runs} is too large for draws: authors; {rule}")

@@ -25,7 +25,7 @@ from splitlab.kinds.random_tables.plan import BLOCK_RUNS, block_count
 from splitlab.kinds.splits.sums_store import GROUP_BLOCKS, kept_bytes
 from splitlab.published.stream import RUNS
 from splitlab.report.layout import Entry, Table, size
-from splitlab.text import ConfigError, duration
+from splitlab.text import ConfigError, counted, duration
 
 MEASURED_SECONDS = 0.2  # what a measurement should take, in one cell
 MEASURED_RUNS = (20, BLOCK_RUNS)
@@ -126,7 +126,7 @@ def _cell_plan(kind: RandomTables[Any, Any], cell: Cell, half_width: float, shar
         )
     if getattr(kind.experiment, "draws", "") == "authors" and runs > RUNS:
         place = kind.experiment.source or "config"
-        raise ConfigError(f"{place}: draws: authors has {RUNS} tables per cell, and this takes {runs}")
+        raise ConfigError(f"{place}: draws: authors has {RUNS:,} tables per cell, and this takes {runs:,}")
     return CellPlan(cell, share, runs, runs * measured_seconds(kind, cell), stored_bytes(kind.experiment, cell, runs))
 
 
@@ -162,13 +162,12 @@ def table_text(cells: Sequence[CellPlan], config: str, half_width: float, pilot:
         for c in cells
     ]
     title = f"Runs for 95 % intervals of at most ± {half_width:g} percentage points"
-    source = f"a pilot of {pilot:,} runs" if pilot else "the worst case (--pilot N measures it)"
+    source = f"a pilot of {counted(pilot, 'run')}" if pilot else "the worst case (--pilot N measures it)"
     note = f"p: the percentage by which the runs are reckoned, from {source}. Times were measured here, on one core."
     seconds, whole = sum(c.seconds for c in cells), sum(c.bytes for c in cells)
     most = max(c.runs for c in cells)
     table = Table(title, heads, [[Entry(text) for text in row] for row in rows], 3, [note]).as_text()
-    total = (
-        f"Altogether {sum(c.runs for c in cells):,} runs, {duration(seconds / jobs)} with --jobs {jobs}, {size(whole)}."
-    )
+    runs = counted(sum(c.runs for c in cells), "run")
+    total = f"Altogether {runs}, {duration(seconds / jobs)} with --jobs {jobs}, {size(whole)}."
     same = "" if most == min(c.runs for c in cells) else " (or the runs of each cell in the config)"
     return f"{table}\n{total}\n`splitlab run {config} --runs {most}` makes them{same}."

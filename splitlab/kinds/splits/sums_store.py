@@ -28,7 +28,7 @@ from splitlab.kinds.random_tables.config import Cell
 from splitlab.kinds.random_tables.histogram import BINS
 from splitlab.kinds.random_tables.paired import Together
 from splitlab.kinds.random_tables.plan import BLOCK_RUNS, first_run
-from splitlab.text import ConfigError
+from splitlab.text import ConfigError, counted
 
 FORMAT = 1
 GROUP_BLOCKS = 100
@@ -154,8 +154,8 @@ class SumsStore:
         if not set(group.numbers) <= {block.number for block in wanted}:
             cell, runs = wanted[0].group, sum(block.size for block in wanted)
             raise ConfigError(
-                f"{self.folder}: has sums over more than {runs} runs of {cell.label}, and (keep_runs: false) no runs "
-                "that could be left out; ask for as many as before, or more"
+                f"{self.folder}: has sums over more than {counted(runs, 'run')} of {cell.label}, and (keep_runs: "
+                "false) no runs that could be left out; ask for as many as before, or more"
             )
 
     def _group(self, block: Block) -> _File:
@@ -218,7 +218,7 @@ class SumsStore:
         length = _length(len(self.impurities), len(self.splitters))
         numbers = np.frombuffer(body, "<f8", len(blocks) * length).astype(np.float64).reshape(-1, length)
         if (numbers[:, 1 + COUNTS.index("runs")] != block.size).any():
-            raise ValueError(f"its blocks are not of {block.size} runs")
+            raise ValueError(f"its blocks are not of {counted(block.size, 'run')}")
         pairs = np.frombuffer(body, "<i8", offset=numbers.nbytes).astype(np.int64)
         counts = np.zeros((len(self.columns), 2 * BINS + 1), np.int64)
         at = 0

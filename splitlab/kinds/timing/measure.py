@@ -45,7 +45,7 @@ from splitlab.published import load_ratios
 from splitlab.splitters import get, reference, refuse_hopeless, split_batch
 from splitlab.splitters.precompile import compile_all
 from splitlab.splitters.registry import LONGEST_TABLE
-from splitlab.text import ConfigError, duration
+from splitlab.text import ConfigError, counted, duration
 
 BATCH_SECONDS = 0.02
 PYTHON_SECONDS = 1.0  # one splitter of the python engine, per cell and repeat; at least MIN_TABLES tables in any case
@@ -150,7 +150,9 @@ def refuse_absurd_timing(experiment: TimingExperiment) -> None:
 def _refuse_cell(experiment: TimingExperiment, cell: Cell, runs: int) -> None:
     if (entries := runs * cell.n * cell.k) > HELD_ENTRIES:
         rule = f"a timing keeps the tables of a cell in memory, at most {HELD_ENTRIES:,} entries"
-        raise ValueError(f"grid: {runs} runs of {cell.label} have {entries:,} entries; {rule}; ask for fewer runs")
+        raise ValueError(
+            f"grid: {counted(runs, 'run')} of {cell.label} have {entries:,} entries; {rule}; ask for fewer runs"
+        )
     for splitter in experiment.splitters:
         refuse_hopeless(get(splitter), cell.n, cell.k, most_examples(cell))
         if "compiled" in experiment.engines and get(splitter).custom:

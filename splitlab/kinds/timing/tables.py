@@ -17,6 +17,7 @@ from splitlab.kinds.timing.results import TimingResults
 from splitlab.published import RATIO_TABLE
 from splitlab.report.layout import NONE, Entry, Table, impurity_title, round_half_up
 from splitlab.splitters import titles
+from splitlab.text import counted
 
 DIGITS = 3
 UNTRUSTWORTHY = "†"
@@ -85,7 +86,9 @@ def _absolute_table(results: TimingResults, rows: Rows) -> Table:
 def _ratio_notes(results: TimingResults, rows: Rows, printed: bool) -> list[str]:
     """How to read the ratios, and what each column can and cannot be compared with."""
     experiment, engines = results.experiment, _engines(results)
-    notes = [f"Ratio of mean times ± half the 95 % interval over {experiment.repeats} repeats (Student's t)."]
+    notes = [
+        f"Ratio of mean times ± half the 95 % interval over {counted(experiment.repeats, 'repeat')} (Student's t)."
+    ]
     if printed and experiment.published == RATIO_TABLE:
         notes.append("paper: Table 3, a pure Python program on one core of an i7-6500U.")
     if "python" in engines:

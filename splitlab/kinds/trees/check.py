@@ -24,7 +24,7 @@ from splitlab.kinds.trees.datasets import (
 from splitlab.kinds.trees.work import Loaded, columns_on, facts_of, places, read_set
 from splitlab.tables.contingency import show
 from splitlab.tables.csv_records import decoded, read_records
-from splitlab.text import ConfigError
+from splitlab.text import ConfigError, counted
 
 FOLDS: int = TreesExperiment.model_fields["folds"].default
 MISSING_WORDS = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "-", ".")
@@ -78,7 +78,7 @@ def _some(names: list[str]) -> str:
 
 def _described(column: object) -> str:
     name, values, missing, inferred = (getattr(column, key) for key in ("name", "values", "missing", "inferred"))
-    notes = [f"{values:,} value{'' if values == 1 else 's'}"] * (values > 0) + [f"{missing:,} missing"] * (missing > 0)
+    notes = [counted(values, "value")] * (values > 0) + [f"{missing:,} missing"] * (missing > 0)
     notes += [f"inferred: {inferred}"] * bool(inferred and values)
     return name + (f" ({', '.join(notes)})" if notes else "")
 
@@ -88,7 +88,7 @@ def remarks(one: Loaded, folds: int) -> Iterator[str]:
     data = one.data
     n, counts = len(data.y), np.bincount(data.y, minlength=data.k)
     if n < FEW_ROWS * data.k:
-        yield f"{data.k:,} classes in {n:,} rows: is the target a number, or a name?"
+        yield f"{counted(data.k, 'class')} in {counted(n, 'row')}: is the target a number, or a name?"
     elif few := [name for name, count in zip(data.classes, counts, strict=True) if count < folds]:
         yield f"classes with fewer rows than there are folds, {folds}: {_some([show(name) for name in few])}"
     for at, column in enumerate(one.facts.columns):
@@ -107,7 +107,7 @@ def _of_column(data: Data, at: int, inferred: bool) -> Iterator[str]:
         yield "has one value only" if len(different) else "no value is known"
         return
     if texts and len(different) > n / 2:
-        yield f"{len(different):,} different values in {n:,} rows: a name or an identifier?"
+        yield f"{len(different):,} different values in {counted(n, 'row')}: a name or an identifier?"
     elif not texts and len(different) == n and (np.diff(x) > 0).all() and _are_whole(x) and np.ptp(x) < 2 * n:
         yield "counts the rows: an identifier?"
     elif texts or len(different) <= n / 10:
@@ -181,6 +181,6 @@ def _columns(one: Loaded) -> Iterable[str]:
         found = found[~np.isnan(found)]
         values = f"{found.min():g} to {found.max():g}" if len(found) else "no value"
         if column.type == "nominal":
-            values = f"{column.values:,} values: {_some([show(text) for text in one.data.values[at][:4]])}"
+            values = f"{counted(column.values, 'value')}: {_some([show(text) for text in one.data.values[at][:4]])}"
         notes = [values, *([f"{column.missing:,} missing"] if column.missing else []), *_of_column(one.data, at, True)]
         yield f"    {as_yaml(column.name)}: {column.type}  # {'; '.join(notes)}"

@@ -1,6 +1,6 @@
 """Tests between the splitters of an experiment of kind trees, and what they leave of the paper's Table 4.
 
-A splitter is better than another one (the rival) on a data set when the one-sided paired t-test over the trials'
+A splitter is better than another one (the competitor) on a data set when the one-sided paired t-test over the trials'
 accuracies gives p <= 0.05, and worse when it gives p >= 0.95: the paper's rule. It takes trials on the same examples
 for independent. So beside it stand the test over all folds with Nadeau and Bengio's variance, and that with Holm's
 adjustment for the number of comparisons (two-sided, over all data sets and pairs of an impurity).
@@ -23,7 +23,7 @@ from splitlab.trees.statistics import Comparison, compare, corrected_t_test, pai
 
 LEVEL = 0.05
 
-Counts = dict[tuple[str, str, str], tuple[int, int]]  # (impurity, method, rival) -> data sets where better, worse
+Counts = dict[tuple[str, str, str], tuple[int, int]]  # (impurity, method, competitor) -> data sets where better, worse
 
 # The published program's methods as their authors defined them.
 DEFINED = {"pc_ext_counts": "pc_ext", "sliq_ext_prefix": "sliq_ext"}
@@ -47,9 +47,9 @@ def better_worse(trials: pd.DataFrame, dataset: str) -> Counts:
         wide = _wide(group, ["trial"])
         if len(wide) < 2:
             continue
-        for method, rival in itertools.permutations(map(str, wide), 2):
-            p = paired_t_test(wide[method], wide[rival]).p_value
-            entry = found.setdefault((impurity, method, rival), [0, 0])
+        for method, competitor in itertools.permutations(map(str, wide), 2):
+            p = paired_t_test(wide[method], wide[competitor]).p_value
+            entry = found.setdefault((impurity, method, competitor), [0, 0])
             entry[0] += p <= LEVEL
             entry[1] += p >= 1 - LEVEL
     return {key: (better, worse) for key, (better, worse) in found.items()}
@@ -84,7 +84,7 @@ def comparisons(results: TreesResults) -> pd.DataFrame:
     return frame.assign(p_holm=adjusted)
 
 
-def counted(frame: pd.DataFrame) -> pd.DataFrame:
+def data_sets_won(frame: pd.DataFrame) -> pd.DataFrame:
     """On how many data sets ``first`` is better and worse, a row per impurity and pair of ``comparisons``."""
     rows = []
     for (impurity, first, second), group in groups(frame, ["impurity", "first", "second"]):
@@ -107,14 +107,16 @@ def survival(frame: pd.DataFrame) -> pd.DataFrame:
     """
     turned = frame.rename(columns={"first": "second", "second": "first"})
     turned = turned.assign(difference=-turned["difference"], **{p: 1 - turned[p] for p in ("p_plain", "p_corrected")})
-    ours = counted(pd.concat([frame, turned])).set_index(["impurity", "first", "second"])
+    ours = data_sets_won(pd.concat([frame, turned])).set_index(["impurity", "first", "second"])
     rows, seen = [], set()
     for printed in published.counts().to_dict(orient="records"):
-        method, rival = (DEFINED.get(printed[key], printed[key]) for key in ("method", "rival"))
-        key = printed["impurity"], method, rival
-        if key in ours.index and (key[0], rival, method) not in seen:  # Table 4 has LCA and HcC twice, in both orders
+        method, competitor = (DEFINED.get(printed[key], printed[key]) for key in ("method", "rival"))
+        key = printed["impurity"], method, competitor
+        if (
+            key in ours.index and (key[0], competitor, method) not in seen
+        ):  # Table 4 has LCA and HcC twice, in both orders
             seen.add(key)
-            row: dict[Any, Any] = {"impurity": key[0], "method": method, "rival": rival}
+            row: dict[Any, Any] = {"impurity": key[0], "method": method, "rival": competitor}
             row |= {name: int(printed[name]) for name in ("published_better", "published_worse")}
             row |= ours.loc[[key]].to_dict(orient="records")[0]
             ahead, found = (np.sign(row[f"{of}_better"] - row[f"{of}_worse"]) for of in ("published", "holm"))

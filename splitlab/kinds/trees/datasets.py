@@ -35,7 +35,7 @@ from splitlab.engine.yaml_source import read_file
 from splitlab.tables.contingency import show
 from splitlab.tables.csv_cells import Record
 from splitlab.tables.csv_records import SEPARATORS, csv_reader, decoded, read_records
-from splitlab.text import ConfigError, did_you_mean, shorten
+from splitlab.text import ConfigError, counted, did_you_mean, shorten
 from splitlab.trees.columns import EXACT, PLAIN_NUMBER, Column, nominal_reason, objects, refuse_merged
 
 VARIABLE = "SPLITLAB_DATA"
@@ -98,7 +98,9 @@ class Dataset(BaseModel):
     def require_target(self) -> None:
         """ValueError unless the target is declared."""
         if not self.target:
-            raise ValueError(f"{self.name}: its target, the column of the classes, is not declared; it cannot be run")
+            raise ValueError(
+                f"{self.name}: its target, the column of the classes, is not declared; write target: COLUMN"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,7 +307,7 @@ def _lines(text: str, separator: str, path: str, strip: bool) -> tuple[list[str]
             raise ValueError(f"{path}:{line}: the header names column {show(name)} {times} times; give it other names")
     for at, row in rows:
         if len(row) != len(header):
-            cells = f"{len(row)} value{'' if len(row) == 1 else 's'}, and the header has {len(header)}"
+            cells = f"{counted(len(row), 'value')}, and the header has {len(header)}"
             raise ValueError(f"{path}:{at}: {cells}; a value with a {show(separator)} in it must stand in quotes")
     return header, rows
 

@@ -17,6 +17,7 @@ from typing import Any, TextIO
 from tqdm import tqdm
 
 from splitlab.kinds.trees.datasets import Dataset, cache, located, verify_checksum
+from splitlab.text import counted
 
 CHUNK = 1 << 16
 STALLED = 30.0  # seconds without anything arriving
@@ -99,7 +100,7 @@ def list_text(known: dict[str, Dataset], places: Sequence[Path]) -> str:
     lines = []
     for dataset in known.values():
         path = located(dataset, places)
-        rows = f"{dataset.rows_used:,} rows" if dataset.rows_used else ""
+        rows = counted(dataset.rows_used, "row") if dataset.rows_used else ""
         lines.append(f"{dataset.name:28}{dataset.title:44}{rows:16}{path or 'missing'}")
         if dataset.origin:
             lines.append(f"{'':28}{dataset.origin}{f'; licence: {dataset.licence}' if dataset.licence else ''}")

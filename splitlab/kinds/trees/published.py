@@ -18,7 +18,7 @@ EQUAL = 1e-6  # trials are equal when accuracy, in percent, and mean number of n
 
 
 def counts() -> pd.DataFrame:
-    """Table 4: for each impurity, method and rival on how many data sets better and worse, printed and recomputed."""
+    """Table 4: for each impurity, method and competitor, data sets where better and worse, printed and recomputed."""
     with files("splitlab.published").joinpath("table4_counts.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file).replace({"sliq_ext": METHODS["SLIQ-ext"]})
 

@@ -20,6 +20,7 @@ from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.datasets import Data
 from splitlab.kinds.trees.work import Loaded, growth_of, loaded
 from splitlab.published.program.folds import folds
+from splitlab.text import counted
 from splitlab.trees.growing import Examples, grow
 from splitlab.trees.tree import Tree
 
@@ -53,7 +54,7 @@ def compared(one: Loaded, experiment: TreesExperiment, column: Column, trial: in
     for arithmetic, tree in trees.items():
         pruned = tree.pruned()
         right = int((pruned.majority[pruned.apply(data.x[test], True)] == data.y[test]).sum())
-        lines.append(f"{arithmetic}: {pruned.node_count} nodes after pruning, {right} of {len(test)} right")
+        lines.append(f"{arithmetic}: {counted(pruned.node_count, 'node')} after pruning, {right} of {len(test)} right")
     parting = first_parting(trees["published"], trees["tolerant"])
     if parting is None:
         return "\n".join([*lines, "the trees are the same"])

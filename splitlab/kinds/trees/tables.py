@@ -10,12 +10,13 @@ import pandas as pd
 
 from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.trees import published as published
-from splitlab.kinds.trees.comparisons import Counts, better_worse, comparisons, counted, groups, ranks, survival
+from splitlab.kinds.trees.comparisons import Counts, better_worse, comparisons, data_sets_won, groups, ranks, survival
 from splitlab.kinds.trees.config import TABLE_4
 from splitlab.kinds.trees.results import TreesResults
 from splitlab.published.program.protocol import SEEDS
 from splitlab.report.layout import NONE, Entry, Table, Verdict, impurity_title
 from splitlab.splitters import titles
+from splitlab.text import counted
 from splitlab.trees.statistics import Comparison, cd_diagram
 
 # How the published trees were grown.
@@ -117,8 +118,8 @@ def accuracy_table(results: TreesResults, impurity: str) -> Table:
                 row.append(Entry(NONE if pd.isna(authors) else f"{authors:.2f}"))
             row.append(Entry(f"{numbers['nodes']:.0f}"))
         rows.append(row)
-    trials, name = results.experiment.trials, impurity_title(impurity)
-    title = f"Mean accuracy in percent over {trials} trials, and mean number of nodes: {name}"
+    trials = counted(results.experiment.trials, "trial")
+    title = f"Mean accuracy in percent over {trials}, and mean number of nodes: {impurity_title(impurity)}"
     return Table(title, heads, rows, 1)
 
 
@@ -132,7 +133,7 @@ def within(results: TreesResults) -> bool | None:
 def counts_table(results: TreesResults) -> Table:
     """Table 4 as printed, as recomputed from the authors' trials, and ours."""
     authors = results.authors
-    note = f"published: as printed, eleven data sets; ours: {len(results.experiment.datasets)} data sets"
+    note = f"published: as printed, eleven data sets; ours: {counted(len(results.experiment.datasets), 'data set')}"
     stored = "the authors' trials, as stored with this package" if authors is None else "the authors' trials"
     columns = {
         "published": _printed("published"),
@@ -142,14 +143,16 @@ def counts_table(results: TreesResults) -> Table:
     names = titles(method for _, method, _ in columns["published"])
     rows = [
         [
-            *map(Entry, (impurity, names[method], names[rival])),
-            *(_pair(counts.get((impurity, method, rival))) for counts in columns.values()),
+            *map(Entry, (impurity, names[method], names[competitor])),
+            *(_pair(counts.get((impurity, method, competitor))) for counts in columns.values()),
         ]
-        for impurity, method, rival in columns["published"]
+        for impurity, method, competitor in columns["published"]
         if impurity in results.experiment.impurities
     ]
-    title = "Table 4: on how many data sets a method is better / worse than a rival (one-sided paired t-test, 0.05)"
-    return Table(title, ["impurity", "method", "rival", *columns], rows, 3, [f"{note}; recomputed: {stored}"])
+    title = (
+        "Table 4: on how many data sets a method is better / worse than a competitor (one-sided paired t-test, 0.05)"
+    )
+    return Table(title, ["impurity", "method", "competitor", *columns], rows, 3, [f"{note}; recomputed: {stored}"])
 
 
 def _pair(counts: tuple[int, int] | None) -> Entry:
@@ -220,7 +223,7 @@ def _listed(numbers: Iterable[int]) -> str:
 def comparisons_table(results: TreesResults) -> Table:
     """For every pair of splitters on how many data sets the first is better / worse, by three tests."""
     rows, names = [], titles(results.experiment.splitters)
-    for row in counted(comparisons(results)).to_dict(orient="records"):
+    for row in data_sets_won(comparisons(results)).to_dict(orient="records"):
         entries = [row["impurity"], names[row["first"]], names[row["second"]]]
         entries += [f"{row[f'{test}_better']} / {row[f'{test}_worse']}" for test in ("plain", "corrected", "holm")]
         rows.append([Entry(text) for text in (*entries, f"{row['mean_difference']:.2f}")])
@@ -250,7 +253,7 @@ def survival_table(frame: pd.DataFrame) -> Table:
         entries = [row["impurity"], names[row["method"]], names[row["rival"]]]
         entries += [f"{row[f'{of}_better']} / {row[f'{of}_worse']}" for of in ("published", "plain", "holm")]
         rows.append([Entry(text) for text in (*entries, f"{row['mean_difference']:+.2f}", row["verdict"])])
-    heads = ["impurity", "method", "rival", "paper", "plain", "Holm", "mean difference", "who is ahead"]
+    heads = ["impurity", "method", "competitor", "paper", "plain", "Holm", "mean difference", "who is ahead"]
     notes = [
         f"Data sets on which the method is better / worse: as printed, of eleven; ours, of "
         f"{int(frame['datasets'].max())}. survives: with Holm's adjustment the same one is ahead; not shown: neither "
@@ -265,8 +268,8 @@ def survival_line(frame: pd.DataFrame) -> str:
     for verdict in VERDICTS:
         some = frame[frame["verdict"] == verdict]
         listed = "; ".join(
-            f"{names[method]} against {names[rival]} ({impurity})"
-            for impurity, method, rival in some[["impurity", "method", "rival"]].itertuples(index=False, name=None)
+            f"{names[method]} against {names[competitor]} ({impurity})"
+            for impurity, method, competitor in some[["impurity", "method", "rival"]].itertuples(index=False, name=None)
         )
         parts += [f"{verdict}: {len(some)} ({listed})"] if len(some) else []
     return f"Who is ahead in Table 4, with the splitters as defined and Holm's adjustment: {'. '.join(parts)}."

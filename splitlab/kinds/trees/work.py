@@ -30,7 +30,7 @@ from splitlab.published.program.folds import folds
 from splitlab.sources import source_hash
 from splitlab.splitters import fingerprint, get
 from splitlab.splitters.registry import refusal
-from splitlab.text import duration
+from splitlab.text import counted, duration
 from splitlab.trees.criteria import get as get_criterion
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.growing import Examples, Growth, grow
@@ -127,7 +127,7 @@ class Facts:
     @property
     def line(self) -> str:
         """How many rows are used and why not the others, how many classes and columns there are: in one line."""
-        used = f"{self.rows:,} rows, {self.rows_used:,} of them used"
+        used = f"{counted(self.rows, 'row')}, {self.rows_used:,} of them used"
         parts = []
         if self.incomplete:
             kept = self.rows_used == self.rows - self.without_class
@@ -138,7 +138,7 @@ class Facts:
         inferred = sum(column.inferred != "" for column in self.columns)
         types = f"{self.number('numeric')} numeric and {self.number('nominal')} nominal columns"
         types += f" ({'types' if inferred == len(self.columns) else f'{inferred} types'} inferred)" if inferred else ""
-        return f"{self.cell.name}: {'; '.join([used, *parts])}; {self.cell.k} classes; {types}"
+        return f"{self.cell.name}: {'; '.join([used, *parts])}; {counted(self.cell.k, 'class')}; {types}"
 
 
 @dataclass(frozen=True, eq=False)

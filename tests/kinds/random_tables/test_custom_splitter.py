@@ -321,13 +321,13 @@ def test_failures_are_reported(recorded: Results, tmp_path: Path, capsys: pytest
 
 
 def test_beside_published_numbers_nothing_is_judged() -> None:
-    """A win depends on the rivals; the published values are shown all the same."""
+    """A win depends on the competitors; the published values are shown all the same."""
     grid = [{"n": 12, "k": 3, "max_count": 7, "runs": 20}]
     results = run("lca", largest, impurities=["gini"], grid=grid, published="paper")
     assert results.win_percentage["published"].tolist() == ["42.8", ""]
     verdict = judge(results)
     assert not verdict.judged
-    assert "not judged: a win depends on the rivals" in text_of(results)
+    assert "not judged: a win depends on the competitors" in text_of(results)
 
 
 def test_a_failing_run_can_be_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,7 +88,7 @@ def test_nonsense_is_refused(changes: dict[str, Any], half_width: float | None, 
 
 def test_of_the_authors_draws_there_are_no_more() -> None:
     authors = kind_of(planned().experiment.changed(draws="authors"))
-    with pytest.raises(ValueError, match="has 10000 tables per cell, and this takes 38415"):
+    with pytest.raises(ValueError, match="has 10,000 tables per cell, and this takes 38,415"):
         plan(authors, 0.5)
 
 

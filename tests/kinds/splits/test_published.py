@@ -11,11 +11,11 @@ from splitlab.kinds.splits.compare import entries, judge
 from splitlab.report.layout import Verdict
 
 
-def compared(runs: int, rivals: list[str], seed: int, **grid: Any) -> tuple[Verdict, int]:
+def compared(runs: int, competitors: list[str], seed: int, **grid: Any) -> tuple[Verdict, int]:
     config = {
         "name": "published",
         "impurities": ["gini", "entropy"],
-        "splitters": rivals,
+        "splitters": competitors,
         "grid": [{"n": [12, 25, 50], "k": [3, 5, 7, 9], "max_count": 7, "runs": runs, **grid}],
         "seed": seed,
         "published": "paper",

@@ -88,7 +88,7 @@ def test_excess_on_hand_made_impurities() -> None:
         [
             [2.0, 3.0, 4.0],
             [2.0, 2.0, 8.0],
-            [0.0, 0.0, 5.0],  # both 0: 0; the third's rivals are 0: unbounded
+            [0.0, 0.0, 5.0],  # both 0: 0; the third's competitors are 0: unbounded
             [0.0, 1.0, 4.0],
             [0.0, 0.0, 0.0],
         ]
@@ -132,11 +132,11 @@ def test_excess_over_several_blocks_is_that_of_the_whole_array() -> None:
     frame = summary_of(impurities).relative_excess
     assert frame["splitter"].tolist() == list(NAMES)
     for s, name in enumerate(NAMES):
-        rivals = np.min([impurities[:, r] for r in range(4) if r != s], axis=0)
-        keep = (rivals > 0) | (impurities[:, s] == 0)
+        competitors = np.min([impurities[:, r] for r in range(4) if r != s], axis=0)
+        keep = (competitors > 0) | (impurities[:, s] == 0)
         excess = np.zeros(2500)
-        some = rivals > 0
-        excess[some] = 100 * (impurities[some, s] / rivals[some] - 1)
+        some = competitors > 0
+        excess[some] = 100 * (impurities[some, s] / competitors[some] - 1)
         values, ours = excess[keep], row(frame, name)
         assert 0 < ours["unbounded"] == 2500 - keep.sum()
         assert ours["mean"] == pytest.approx(values.mean(), rel=1e-11)

@@ -199,7 +199,7 @@ def test_fewer_runs_are_refused(runs: int, out: Path, kept: Results) -> None:
 
 def test_histograms_of_more_runs_are_not_taken_for_those_of_fewer(out: Path) -> None:
     (out / "config.yaml").unlink()
-    with pytest.raises(ValueError, match="more than 3000 runs of n4_k3_m7"):
+    with pytest.raises(ValueError, match="more than 3,000 runs of n4_k3_m7"):
         splitlab.run(config(3000), out=out)
 
 

@@ -174,7 +174,7 @@ def test_where_files_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ({"rows_used": 3}, "rows used: 2, where 3 are declared"),
         ({"classes": 2}, "classes: 3, where 2 are declared"),
         ({"rows": 3}, "rows: 4, where 3 are declared"),
-        ({"target": ""}, "is not declared; it cannot be run"),
+        ({"target": ""}, "is not declared; write target: COLUMN"),
     ],
 )
 def test_files_that_are_not_as_described(change: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -330,3 +330,17 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert code == WRONG_INPUT
     assert "other: cannot be run: its target" in checked
     assert cli("fetch", "other")[0] == WRONG_INPUT
+
+
+def test_entries_that_no_study_runs_are_said_and_no_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the catalogue that comes with the package; in one of the user's a missing target is a mistake."""
+    monkeypatch.setattr(datasets, "standard_catalogue", lambda: tmp_path / "mine.yaml")
+    (tmp_path / "mine.yaml").write_text("toy:\n  title: Toy\n  target: label\nlisted:\n  title: Too large\n")
+    (tmp_path / "toy.csv").write_text("colour,label\n" + "r,a\ng,b\nr,a\n" * 4)
+    assert main(["data", "check", "--data", str(tmp_path)]) == DONE
+    said = capsys.readouterr().out
+    assert said.endswith("not checked, since the catalogue names no target and no study runs them: listed\n")
+    assert main(["data", "check", "listed", "--data", str(tmp_path)]) == WRONG_INPUT
+    assert "listed: cannot be run: its target" in capsys.readouterr().out
