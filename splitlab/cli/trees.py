@@ -42,7 +42,9 @@ def _add_data(commands: Commands) -> None:
 
 def data_command(args: argparse.Namespace) -> int:
     """List, check or fetch data sets, or describe a file; exit code 2 if one that is checked cannot be run."""
-    from splitlab.kinds.trees import check, datasets, download
+    from splitlab.kinds.data_sets import catalogue as datasets
+    from splitlab.kinds.data_sets import download
+    from splitlab.kinds.trees import check
 
     if args.action == "describe":
         print(check.describe_text(args.file, args.target))
