@@ -140,7 +140,8 @@ def places(catalogue: Path, chosen: Path | None = None) -> list[Path]:
 def read_set(dataset: Dataset, where: Sequence[Path], n_folds: int, keep: bool = False) -> Loaded:
     """Read a data set from the first of some folders that has it; ValueError where it cannot be cross-validated."""
     data = load(dataset, where, keep)
-    one = Loaded(facts_of(dataset, data, found(dataset, where)), data)
+    path = found(dataset, where)
+    one = Loaded(facts_of(dataset, data, path, content(path)), data)
     counts = np.bincount(data.y)
     if (counts > 0).sum() < 2:
         only = data.classes[int(counts.argmax())]
@@ -150,8 +151,8 @@ def read_set(dataset: Dataset, where: Sequence[Path], n_folds: int, keep: bool =
     return one
 
 
-def facts_of(dataset: Dataset, data: Data, path: Path) -> Facts:
-    """What is kept of a data set that was read from a file."""
+def facts_of(dataset: Dataset, data: Data, path: Path | str, unpacked: bytes) -> Facts:
+    """What is kept of a data set that was read from a file, or from elsewhere, and of the csv in it."""
     columns = [
         Attribute(name, "nominal" if nominal else "numeric", len(values), missing, _inferred(data.reasons.get(name)))
         for name, nominal, values, missing in zip(data.names, data.nominal, data.values, data.missing, strict=True)
@@ -160,8 +161,8 @@ def facts_of(dataset: Dataset, data: Data, path: Path) -> Facts:
     return Facts(
         cell=DataCell(dataset.name, n, data.k, p, f"{dataset.name}-{data.digest()}"),
         title=dataset.title,
-        path=str(path.resolve()),
-        sha256=hashlib.sha256(content(path)).hexdigest(),
+        path=path if isinstance(path, str) else str(path.resolve()),
+        sha256=hashlib.sha256(unpacked).hexdigest(),
         rows=data.rows,
         rows_used=n,
         incomplete=data.incomplete,

@@ -146,7 +146,7 @@ def describe_text(path: Path, target: str) -> str:
     words = [word for word in ("", *MISSING_WORDS) if word in cells]
     dataset = Dataset(name=name, title=name, target=target, missing=tuple(words))
     data = read(dataset, text, str(path), keep=True)
-    facts = facts_of(dataset, data, path)
+    facts = facts_of(dataset, data, path, unpacked)
     lines = [
         "# Written by `splitlab data describe`. Correct the types, and delete columns that are no attributes.",
         f"{name}:",
