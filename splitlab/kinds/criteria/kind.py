@@ -18,13 +18,16 @@ from splitlab.engine.folder import CONFIG
 from splitlab.engine.kind import Kind
 from splitlab.engine.session import Session
 from splitlab.files import write_atomically
-from splitlab.kinds.criteria import work
+from splitlab.kinds.criteria import tables, work
 from splitlab.kinds.criteria.config import CATALOGUE, GROUPED, PROTOCOL, CriteriaExperiment
+from splitlab.kinds.criteria.figures import diagrams
+from splitlab.kinds.criteria.published import title
 from splitlab.kinds.criteria.results import CriteriaResults, gathered
 from splitlab.kinds.criteria.sets import StudyCell, columns_on, load_sets
 from splitlab.kinds.criteria.work import NUMBERS
 from splitlab.kinds.data_sets.loaded import DataCell, Facts, Loaded, beside, changed_data
-from splitlab.report.layout import Sheet
+from splitlab.report.layout import Sheet, Verdict
+from splitlab.report.style import Plot
 from splitlab.sources import source_hash
 from splitlab.splitters import fingerprint, get, names
 from splitlab.text import ConfigError, counted
@@ -150,8 +153,35 @@ class Criteria(Kind[CriteriaExperiment, CriteriaResults]):
         return {**super().manifest(results), "repetitions": self.experiment.repetitions, "datasets": sets}
 
     def sheets(self, results: CriteriaResults) -> Sequence[Sheet]:
-        """Single trees."""
-        return [Sheet("folds", results.folds)]
+        """Measures, ranks, tests, differences, and single trees."""
+        return tables.sheets(results)
+
+    def figures(self, results: CriteriaResults) -> list[Plot]:
+        """Critical difference diagrams."""
+        return diagrams(results)
+
+    def verdict(self, results: CriteriaResults) -> Verdict:
+        """Whether printed values are those of one more repetition, and which statements hold."""
+        return tables.verdict(results)
+
+    def findings(self, results: CriteriaResults) -> Sequence[str]:
+        """Which criterion is best, and what is sure of it."""
+        return tables.findings(results)
+
+    def described(self) -> tuple[tuple[str, str], ...]:
+        """The data sets, and how often trees are grown on them."""
+        e = self.experiment
+        what = f"kind criteria, {len(e.criteria)} criteria"
+        how = "independent hold-outs" if e.fold_scheme == "holdout" else "folds of a stratified partition"
+        each = f"{counted(e.repetitions, 'repetition')} of {e.folds} {how}, from seed {e.seed} on"
+        return (("run", what), ("trees", each))
+
+    def terms(self, results: CriteriaResults) -> tuple[tuple[str, str], ...]:
+        """The criteria."""
+        return tuple(
+            (title(name), f"{get_criterion(name).title}: {get_criterion(name).source}")
+            for name in self.experiment.criteria
+        )
 
     def verifiable(self, place: Path, warn: Any) -> Any:
         """The stored repetitions; data sets that have changed since are said."""

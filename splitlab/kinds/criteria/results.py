@@ -35,6 +35,8 @@ class CriteriaResults(Results):
         classified right and in all, area under the ROC curve, mean recall; nodes, leaves and depth of the tree.
     sets : tuple of Facts
         What is known of the data sets.
+    derived : dict of str -> pandas.DataFrame
+        What `splitlab.kinds.criteria.tables.frames_of` has computed.
     """
 
     experiment: CriteriaExperiment
@@ -44,6 +46,7 @@ class CriteriaResults(Results):
         super().__init__(experiment, MemoryStore(), Summary())
         self.folds = folds
         self.sets = sets
+        self.derived: dict[str, pd.DataFrame] = {}
 
     def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:
         """Trees keep no impurities: ValueError."""
