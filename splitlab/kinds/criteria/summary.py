@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from splitlab._jit import Floats
 from splitlab.kinds.criteria import published
 from splitlab.kinds.criteria.config import DataGroup
 from splitlab.kinds.criteria.results import KEYS, CriteriaResults
@@ -22,8 +23,13 @@ from splitlab.trees.statistics import Comparison, average_ranks, compare, correc
 
 ALL = "all"  # the data sets of all groups together
 RESAMPLES = 10_000
+FEW = 5  # data sets: fewer are not resampled
 LEVEL = 0.05
 DECIMALS = 9  # equal measures are equal up to rounding
+RANKS = (
+    *("group", "criterion", "datasets", "printed_rank", "mean_rank", "sd", "best", "rank_of_means"),
+    *("low", "high", "best_bootstrap"),
+)
 
 
 def groups(results: CriteriaResults) -> list[DataGroup]:
@@ -110,7 +116,8 @@ def ranks(results: CriteriaResults) -> pd.DataFrame:
 
     printed_rank is that of the printed table, mean_rank and sd are over repetitions, best is the share of repetitions
     in which it is the lowest. rank_of_means ranks means over all repetitions; its interval and best_bootstrap, the
-    share in which it is the lowest, are from a bootstrap over data sets, which takes them for a sample of such.
+    share in which it is the lowest, are from a bootstrap over data sets, which takes them for a sample of such; fewer
+    than `FEW` have none.
     """
     rows = []
     printed_tables = _tables(results)
@@ -120,6 +127,8 @@ def ranks(results: CriteriaResults) -> pd.DataFrame:
         single = np.array([one.average_ranks for one in each])
         resampled = _bootstrap(wide(results, name), results.experiment.seed)
         low, high = np.quantile(resampled, [0.025, 0.975], axis=0)
+        if each[0].n < FEW:
+            low[:], high[:] = np.nan, np.nan
         table = printed_tables.get(name)
         theirs = dict(zip(table, average_ranks(table), strict=True)) if table is not None and table.shape[1] > 1 else {}
         for i, criterion in enumerate(results.experiment.criteria):
@@ -131,17 +140,22 @@ def ranks(results: CriteriaResults) -> pd.DataFrame:
                     "printed_rank": theirs.get(criterion, np.nan),
                     "mean_rank": single[:, i].mean(),
                     "sd": single[:, i].std(ddof=1) if len(single) > 1 else np.nan,
-                    "best": float((single[:, i] == single.min(1)).mean()),
+                    "best": _share_best(single, i),
                     "rank_of_means": average_ranks(wide(results, name))[i],
                     "low": low[i],
                     "high": high[i],
-                    "best_bootstrap": float((resampled[:, i] == resampled.min(1)).mean()),
+                    "best_bootstrap": _share_best(resampled, i) if each[0].n >= FEW else np.nan,
                 }
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=list(RANKS))
 
 
-def _bootstrap(table: pd.DataFrame, seed: int) -> np.ndarray:
+def _share_best(ranks: Floats, at: int) -> float:
+    """The share of rows in which a column is the lowest, or one of the lowest."""
+    return float((ranks[:, at] == ranks.min(1)).mean())
+
+
+def _bootstrap(table: pd.DataFrame, seed: int) -> Floats:
     """Average ranks of resampled data sets: (RESAMPLES, criteria)."""
     single = table.rank(axis=1, ascending=False).to_numpy()
     rng = np.random.Generator(np.random.PCG64(seed))
@@ -220,6 +234,8 @@ def pairs(results: CriteriaResults) -> pd.DataFrame:
         for first, second in _pairs(results):
             difference = (means[first] - means[second]).to_numpy()
             low, high = np.quantile(difference[chosen].mean(1), [0.025, 0.975])
+            if len(means) < FEW:
+                low, high = np.nan, np.nan
             signs = [np.sign(d) * sure[(first, second), name] for name, d in zip(means.index, difference, strict=True)]
             rows.append((group.name, first, second, len(means), difference.mean(), low, high,
                          signs.count(1), signs.count(-1)))  # fmt: skip

@@ -54,6 +54,14 @@ def _number(value: float, decimals: int = 2) -> str:
     return NONE if np.isnan(value) else f"{value:.{decimals}f}"
 
 
+def _interval(low: float, high: float, sign: str = "-") -> str:
+    return NONE if np.isnan(low) else f"{low:{sign}.2f} to {high:{sign}.2f}"
+
+
+def _percent(share: float) -> str:
+    return NONE if np.isnan(share) else f"{100 * share:.0f} %"
+
+
 def _measure_tables(results: CriteriaResults) -> Iterator[Table]:
     """A row per data set, a column per criterion: the mean, and in brackets what is printed."""
     criteria = results.experiment.criteria
@@ -83,7 +91,7 @@ def _ranks_table(frame: pd.DataFrame) -> Table:
         [Entry(t) for t in (row.group, title(row.criterion), _number(row.printed_rank),
                             _number(row.mean_rank), _number(row.sd), f"{100 * row.best:.0f} %",
                             _number(row.rank_of_means),
-                            f"{row.low:.2f} to {row.high:.2f}", f"{100 * row.best_bootstrap:.0f} %")]
+                            _interval(row.low, row.high), _percent(row.best_bootstrap))]
         for row in summary.records(frame)
     ]  # fmt: skip
     notes = [
@@ -131,7 +139,7 @@ def _win_tie_loss_table(results: CriteriaResults) -> Table:
 def _pairs_table(results: CriteriaResults) -> Table:
     rows = [
         [Entry(t) for t in (row.group, title(row.first), title(row.second), f"{row.mean_difference:+.2f}",
-                            f"{row.low:+.2f} to {row.high:+.2f}", str(row.better), str(row.worse))]
+                            _interval(row.low, row.high, "+"), str(row.better), str(row.worse))]
         for row in summary.records(frames_of(results)["pairs"])
     ]  # fmt: skip
     notes = [
@@ -178,18 +186,21 @@ def findings(results: CriteriaResults) -> list[str]:
     for name, here in frames_of(results)["ranks"].groupby("group", sort=False):
         ordered = here.sort_values("rank_of_means")
         first = ordered.iloc[0]
-        among = ordered[ordered["low"] <= first["high"]]["criterion"]
         lines.append(
             f"{name}, {first['datasets']} data sets: {title(first['criterion'])} has the best average rank of means, "
-            f"{first['rank_of_means']:.2f} (95 % interval {first['low']:.2f} to {first['high']:.2f}); it is best in "
-            f"{100 * first['best']:.0f} % of the repetitions; intervals that reach it: "
-            f"{', '.join(map(title, among))}."
+            f"{first['rank_of_means']:.2f}, and is best in {100 * first['best']:.0f} % of the repetitions."
         )
+        if not np.isnan(first["low"]):
+            among = ordered[ordered["low"] <= first["high"]]["criterion"].iloc[1:]
+            others = ", ".join(map(title, among)) or "that of no other one"
+            interval = _interval(first["low"], first["high"])
+            lines.append(f"{name}: its 95 % interval, {interval}, overlaps with {others}.")
     pairs = frames_of(results)["pairs"]
     sure = pairs[(pairs["low"] > 0) | (pairs["high"] < 0)]
     lines.append(
-        f"Of {len(pairs)} mean differences between two criteria {len(sure)} have an interval that excludes 0; single "
-        f"data sets decide {int(pairs['better'].sum() + pairs['worse'].sum())} of {int(pairs['datasets'].sum())} times."
+        f"Of {len(pairs)} mean differences between two criteria {len(sure)} have a 95 % interval that excludes "
+        f"0. On single data sets {int(pairs['better'].sum() + pairs['worse'].sum())} of {int(pairs['datasets'].sum())} "
+        f"comparisons are significant (corrected resampled t-test, Holm)."
     )
     if len(nominal := frames_of(results)["nominal"]):
         below = int((nominal["p_corrected"] <= 0.05).sum())
