@@ -14,6 +14,8 @@ from splitlab.engine.planning import PlanRequest
 from splitlab.engine.session import Session
 from splitlab.engine.verify import verify
 from splitlab.kinds.criteria import summary
+from splitlab.kinds.criteria.config import CriteriaExperiment
+from splitlab.kinds.criteria.replay import replay_tree
 from splitlab.kinds.criteria.results import CriteriaResults
 from splitlab.kinds.criteria.sets import in_natural_order, load_sets
 from splitlab.kinds.criteria.tables import verdict
@@ -114,7 +116,6 @@ def test_a_folder_is_verified_reported_and_planned(tmp_path: Path) -> None:
     request = PlanRequest("wine.yaml", None, None, Session(out=out, jobs=1))
     assert "Everything is stored" in opened(out).plan(request)
     pd.testing.assert_frame_equal(load(out).folds, results.folds)
-    assert "scikit-learn" in (out / "manifest.json").read_text()
     assert {"measures.csv", "ranks.csv", "tests.csv", "win_tie_loss.csv", "pairs.csv", "folds.csv"} <= {
         path.name for path in out.iterdir()
     }
@@ -238,3 +239,14 @@ def test_a_splitter_for_two_classes_only(own: dict[str, Any]) -> None:
     config = {**own, "groups": [group], "nominal": "grouped", "splitter": "two_class", "criteria": ["gini"]}
     with pytest.raises(ConfigError, match=r"three: .*it is for two classes only.*or nominal: coded"):
         run(config)
+
+
+def test_a_tree_is_shown_again(tmp_path: Path) -> None:
+    results = run(WINE, out=tmp_path / "out")
+    experiment = load_experiment(tmp_path / "out" / "config.yaml")
+    assert isinstance(experiment, CriteriaExperiment)
+    text = replay_tree(experiment, tmp_path / "out", "wine", "ihdw", 2, 7)
+    row = of(results, criterion="ihdw", repetition=2, fold=7).iloc[0]
+    assert f"{row['nodes']} nodes, {row['leaves']} leaves" in text and f"{row['correct']} of 19" in text
+    with pytest.raises(ValueError, match="repetition 3 is not in this experiment; it has 1 to 2"):
+        replay_tree(experiment, tmp_path / "out", "wine", "ihdw", 3, 7)
