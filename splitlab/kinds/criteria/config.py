@@ -17,6 +17,7 @@ from splitlab.text import did_you_mean
 CATALOGUE = "ihd_datasets.yaml"
 # What decides the trees, besides data, criterion and the number of the repetition.
 PROTOCOL = ("seed", "folds", "fold_scheme", "min_samples_leaf", "max_depth", "rule", "ties", "splitter")
+ALL = "all"  # the data sets of all groups together
 CODED, GROUPED = "coded", "grouped"
 
 
@@ -165,6 +166,8 @@ class CriteriaExperiment(Experiment):
         """Groups have different names, and every data set is in one only."""
         names: dict[str, int] = {}
         for i, group in enumerate(self.groups):
+            if group.name == ALL:
+                raise source.error(("groups", i, "name"), f"'{ALL}' stands for all groups together; choose another one")
             if names.setdefault(group.name, i) < i:
                 raise source.error(("groups", i, "name"), f"two groups are called '{group.name}'; rename one")
         seen: dict[str, str] = {}

@@ -164,6 +164,16 @@ class Criteria(Kind[CriteriaExperiment, CriteriaResults]):
         """Whether printed values are those of one more repetition, and which statements hold."""
         return tables.verdict(results)
 
+    def text(self, results: CriteriaResults, notes: tuple[str, ...] = ()) -> str:
+        """The shown tables, the verdict, and what came out in sentences."""
+        return "\n".join([super().text(results, notes), *tables.findings(results)])
+
+    def write_tables(self, results: CriteriaResults, place: Path, notes: tuple[str, ...] = ()) -> None:
+        """The tables; the findings go with the verdict."""
+        super().write_tables(results, place, notes)
+        lines = [self.verdict(results).text, *tables.findings(results)]
+        write_atomically(place / "verdict.txt", "\n".join(lines) + "\n")
+
     def findings(self, results: CriteriaResults) -> Sequence[str]:
         """Which criterion is best, and what is sure of it."""
         return tables.findings(results)

@@ -16,12 +16,11 @@ import pandas as pd
 
 from splitlab._jit import Floats
 from splitlab.kinds.criteria import published
-from splitlab.kinds.criteria.config import DataGroup
+from splitlab.kinds.criteria.config import ALL, DataGroup
 from splitlab.kinds.criteria.results import KEYS, CriteriaResults
 from splitlab.statistics import holm
 from splitlab.trees.statistics import Comparison, average_ranks, compare, corrected_t_test, win_tie_loss
 
-ALL = "all"  # the data sets of all groups together
 RESAMPLES = 10_000
 FEW = 5  # data sets: fewer are not resampled
 LEVEL = 0.05

@@ -182,7 +182,7 @@ def _nominal_table(results: CriteriaResults) -> Table:
 
 def findings(results: CriteriaResults) -> list[str]:
     """What came out, in sentences."""
-    lines = []
+    lines = statement_lines(results)
     for name, here in frames_of(results)["ranks"].groupby("group", sort=False):
         ordered = here.sort_values("rank_of_means")
         first = ordered.iloc[0]
@@ -213,11 +213,11 @@ def findings(results: CriteriaResults) -> list[str]:
 
 
 def verdict(results: CriteriaResults) -> Verdict:
-    """Whether printed values are as far from our means as one more repetition would be; statements below."""
+    """Whether printed values are as far from our means as one more repetition would be."""
     frame = frames_of(results)["measures"]
     found = summary.levels(frame)
     if results.experiment.published is None or not len(found):
-        return Verdict(False, True, "\n".join(["not compared with printed values", *findings(results)]))
+        return Verdict(False, True, "not compared with printed values")
     repetitions = results.experiment.repetitions
     judged = repetitions >= ENOUGH
     agrees = bool(found["rms"].between(LOWEST, HIGHEST).all())
@@ -232,10 +232,16 @@ def verdict(results: CriteriaResults) -> Verdict:
         head = f"levels {'agree' if agrees else 'differ'}: {rule}"
     else:
         head = f"levels are not judged: {repetitions} repetitions, {ENOUGH} are needed ({rule})"
-    for row in summary.records(frames_of(results)["statements"]):
-        if not row.statement.startswith("tick: "):
-            lines.append(f"{row.group}: {row.statement}: in {row.holds} of {row.repetitions} repetitions")
     outside = [
         f"{row.group}, rms z {row.rms:.2f}" for row in summary.records(found) if not LOWEST <= row.rms <= HIGHEST
     ]
     return Verdict(judged, agrees or not judged, "\n".join([head, *lines]), tuple(outside) if judged else ())
+
+
+def statement_lines(results: CriteriaResults) -> list[str]:
+    """The statements of the paper, but for single ticks, and in how many repetitions each of them holds."""
+    return [
+        f"{row.group}: {row.statement}: in {row.holds} of {row.repetitions} repetitions"
+        for row in summary.records(frames_of(results)["statements"])
+        if not row.statement.startswith("tick: ")
+    ]

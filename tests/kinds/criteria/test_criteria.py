@@ -208,6 +208,7 @@ def test_published_values_are_judged_by_ten_repetitions() -> None:
             {"groups": [{"name": "a", "measure": "auc", "datasets": ["vine"]}]},
             "data set 'vine' is not in the catalogue",
         ),
+        ({"groups": [{"name": "all", "measure": "auc", "datasets": ["wine"]}]}, "'all' stands for all groups together"),
         ({"folds": 1}, "folds must be a whole number from 2"),
         ({"splitter": "multiway"}, "more than two branches"),
         ({"nominal": "ranked"}, "is not possible here; write 'coded' or 'grouped'"),
