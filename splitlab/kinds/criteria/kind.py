@@ -24,6 +24,7 @@ from splitlab.kinds.criteria.figures import diagrams
 from splitlab.kinds.criteria.published import title
 from splitlab.kinds.criteria.results import CriteriaResults, gathered
 from splitlab.kinds.criteria.sets import StudyCell, columns_on, load_sets
+from splitlab.kinds.criteria.times import stored_times, time_trees, times_in
 from splitlab.kinds.criteria.work import NUMBERS
 from splitlab.kinds.data_sets.loaded import DataCell, Facts, Loaded, beside, changed_data
 from splitlab.report.layout import Sheet, Verdict
@@ -125,7 +126,15 @@ class Criteria(Kind[CriteriaExperiment, CriteriaResults]):
 
     def results(self, store: Any, session: Session, *, stored_only: bool = False) -> CriteriaResults:
         """The trees of all repetitions."""
-        return gathered(self.experiment, [one.facts for one in self.sets], self._blocks_of, store)
+        results = gathered(self.experiment, [one.facts for one in self.sets], self._blocks_of, store)
+        if session.out is None and self.experiment.timed_trees:
+            results.tree_times = time_trees(self.experiment, self.sets)
+        return results
+
+    def finish(self, results: CriteriaResults, place: Path, session: Session, store: Any, computed: int) -> None:
+        """Take times if that is asked for."""
+        if self.experiment.timed_trees:
+            results.tree_times = times_in(self.experiment, self.sets, place, computed > 0, session)
 
     def _blocks_of(self, one: Facts) -> list[Block]:
         cell = next((cell for cell in self.__dict__.get("_columns", {}) if cell.label == one.cell.label), one.cell)
@@ -138,10 +147,13 @@ class Criteria(Kind[CriteriaExperiment, CriteriaResults]):
             if not kept:
                 raise ValueError("the manifest says nothing of its data sets: no run has come to its end")
             facts = [Facts.of_json(kept[name]) for name in self.experiment.datasets if name in kept]
-            return gathered(self.experiment, facts, self._blocks_of, self.store(place, session.remark, imported=False))
+            store = self.store(place, session.remark, imported=False)
+            results = gathered(self.experiment, facts, self._blocks_of, store)
         except ValueError as error:
             how = f"`splitlab run {place}/{CONFIG} --out {place}` computes what is missing"
             raise ConfigError(f"{place}: {error}; {how}") from None
+        results.tree_times = stored_times(place) if self.experiment.timed_trees else None
+        return results
 
     def manifest(self, results: CriteriaResults) -> dict[str, Any]:
         """The protocol, and what is to be known of the data sets."""

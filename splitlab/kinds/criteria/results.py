@@ -35,6 +35,8 @@ class CriteriaResults(Results):
         classified right and in all, area under the ROC curve, mean recall; nodes, leaves and depth of the tree.
     sets : tuple of Facts
         What is known of the data sets.
+    tree_times : pandas.DataFrame or None
+        One row per data set, criterion and treatment of text columns: mean seconds of processor time per tree.
     derived : dict of str -> pandas.DataFrame
         What `splitlab.kinds.criteria.tables.frames_of` has computed.
     """
@@ -46,6 +48,7 @@ class CriteriaResults(Results):
         super().__init__(experiment, MemoryStore(), Summary())
         self.folds = folds
         self.sets = sets
+        self.tree_times: pd.DataFrame | None = None
         self.derived: dict[str, pd.DataFrame] = {}
 
     def impurities(self, n: int, k: int, max_count: int, impurity: str) -> NDArray[np.float64]:

@@ -251,3 +251,15 @@ def test_a_tree_is_shown_again(tmp_path: Path) -> None:
     assert f"{row['nodes']} nodes, {row['leaves']} leaves" in text and f"{row['correct']} of 19" in text
     with pytest.raises(ValueError, match="repetition 3 is not in this experiment; it has 1 to 2"):
         replay_tree(experiment, tmp_path / "out", "wine", "ihdw", 3, 7)
+
+
+def test_times_of_trees_are_kept_until_trees_are_grown(tmp_path: Path) -> None:
+    config = {**WINE, "timed_trees": 3}
+    first = run(config, out=tmp_path / "out").tree_times
+    assert first is not None and list(first["trees"]) == [3, 3] and (first["mean_seconds"] > 0).all()
+    again = run(config, out=tmp_path / "out").tree_times
+    stored: Any = load(tmp_path / "out")
+    assert again is not None
+    pd.testing.assert_frame_equal(again, stored.tree_times)
+    assert again["mean_seconds"].tolist() == pytest.approx(first["mean_seconds"].tolist())
+    assert not run({**config, "repetitions": 3}, out=tmp_path / "out").tree_times.equals(again)  # type: ignore[union-attr]
