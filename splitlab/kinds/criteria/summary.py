@@ -84,7 +84,7 @@ def _tables(results: CriteriaResults) -> dict[str, pd.DataFrame]:
 
 
 def levels(frame: pd.DataFrame) -> pd.DataFrame:
-    """From `measures`, without stand-ins: for each group the number of values compared, and the root mean square of z."""
+    """From `measures`, without stand-ins: of each group how many values there are, and the rms of z."""
     known = frame[~frame["dataset"].isin(published.STAND_INS)].dropna(subset="z")
     found = known.groupby("group", sort=False)["z"].agg(values="count", rms=lambda z: float(np.sqrt((z**2).mean())))
     away = (known["printed"] - known["mean"]).groupby(known["group"], sort=False)
