@@ -10,7 +10,7 @@ SECONDS ?=
 OPTIONS = $(if $(RUNS),--runs $(RUNS)) $(if $(JOBS),--jobs $(JOBS))
 
 .DEFAULT_GOAL := help
-.PHONY: help env all figures report table1 table1-corrected table2 table2-corrected table3 excess table4 table4-corrected optimality adversary worst-tables replay run reference test test-slow lint bench clean
+.PHONY: help env all figures report table1 table1-corrected table2 table2-corrected table3 excess table4 table4-corrected ihd ihd-honest optimality adversary worst-tables replay run reference test test-slow lint bench clean
 
 help:  ## list the targets
 	@echo "usage: make TARGET [RUNS=500] [JOBS=1]"
@@ -52,6 +52,12 @@ table4: $(READY)  ## Table 4: decision trees on real data, as published; DATA=DI
 table4-corrected: $(READY)  ## Table 4 with the splitters as they are defined
 	@$(if $(DATA),SPLITLAB_DATA="$(DATA)") $(PY) -m experiments table4_corrected $(OPTIONS)
 
+ihd: $(READY)  ## the study of the Hellinger criteria (IJCAI 2019); DATA=DIR names the folder of the data
+	@$(if $(DATA),SPLITLAB_DATA="$(DATA)") $(PY) -m experiments ihd $(OPTIONS)
+
+ihd-honest: $(READY)  ## the same sets by repeated stratified cross-validation; text columns coded and grouped
+	@$(if $(DATA),SPLITLAB_DATA="$(DATA)") $(PY) -m experiments ihd_honest $(OPTIONS)
+
 optimality: $(READY)  ## how often each splitter finds the optimum, and at what cost
 	@$(PY) -m experiments optimality $(OPTIONS)
 
@@ -72,7 +78,7 @@ run: $(READY)  ## your own experiment: make run CONFIG=my.yaml
 	@$(PY) -m splitlab run "$(CONFIG)" $(OPTIONS)
 
 reference: $(READY)  ## copy the summaries of finished runs to results/reference, and show them in the README
-	@$(PY) -m scripts.reference $(addprefix results/,table1 table2 table1_corrected table2_corrected replay excess optimality table3 figures) $(wildcard results/table4 results/table4_corrected)
+	@$(PY) -m scripts.reference $(addprefix results/,table1 table2 table1_corrected table2_corrected replay excess optimality table3 figures) $(wildcard results/table4 results/table4_corrected results/ihd results/ihd_honest)
 	@$(PY) -m scripts.readme
 
 test: $(READY)  ## all tests but the long statistical ones, in two processes

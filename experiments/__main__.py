@@ -46,6 +46,19 @@ ARTEFACTS = (
         "table4_corrected.yaml",
         "Table 4, corrected: the splitters as they are defined, on the same folds",
     ),
+    # The study of the Hellinger criteria
+    Artefact(
+        "ihd",
+        "ihd.yaml",
+        "Hellinger criteria. Eight split criteria on forty data sets: ours beside the printed tables",
+        figures=True,
+    ),
+    Artefact(
+        "ihd_honest",
+        "ihd_honest.yaml",
+        "Hellinger criteria again: repeated stratified cross-validation, and what is sure of the differences",
+        figures=True,
+    ),
     # Further studies
     Artefact(
         "replay",

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from splitlab.files import as_csv, write_atomically
+from splitlab.kinds.criteria.results import CriteriaResults
 from splitlab.kinds.trees.results import TREES
 from splitlab.study import load_results
 
@@ -32,6 +33,12 @@ SOMETIMES = (
     "means.csv",
     "tests.csv",
     "survival.csv",
+    "measures.csv",
+    "ranks.csv",
+    "pairs.csv",
+    "win_tie_loss.csv",
+    "statements.csv",
+    "nominal.csv",
 )
 
 
@@ -43,9 +50,9 @@ def copy(folder: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for name in (*ALWAYS, *(n for n in SOMETIMES if (folder / n).is_file())):
         shutil.copyfile(folder / name, target / name)
-    if (folder / TREES).is_file():
+    if (folder / TREES).is_file() or isinstance(results := load_results(folder), CriteriaResults):
         copy_figures(folder / "figures", f"{folder.name}_")
-    elif (results := load_results(folder)).timing is None:
+    elif results.timing is None:
         write_atomically(target / "block_wins.csv", as_csv(results.block_wins()))
     print(f"{folder} -> {target}")
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from splitlab.text import ConfigError, did_you_mean
 
 NAME = re.compile("[A-Za-z0-9_-]{1,100}")  # of a config, without folder and ending
-CATALOGUE = "datasets"  # the one that describes data sets and is no experiment
+CATALOGUE = "datasets"  # describes the data sets of Table 4
+CATALOGUES = (CATALOGUE, "ihd_datasets")  # are no experiments
 
 
 def folder() -> Path:
@@ -26,7 +27,7 @@ def names() -> list[str]:
     >>> "table1" in names()
     True
     """
-    return sorted(path.stem for path in folder().glob("*.yaml") if path.stem != CATALOGUE)
+    return sorted(path.stem for path in folder().glob("*.yaml") if path.stem not in CATALOGUES)
 
 
 def located(config: str | os.PathLike[str]) -> str | os.PathLike[str]:

@@ -42,7 +42,9 @@ def _add_data(commands: Commands) -> None:
 
 def data_command(args: argparse.Namespace) -> int:
     """List, check or fetch data sets, or describe a file; exit code 2 if one that is checked cannot be run."""
-    from splitlab.kinds.trees import check, datasets, download
+    from splitlab.kinds.data_sets import catalogue as datasets
+    from splitlab.kinds.data_sets import download
+    from splitlab.kinds.trees import check
 
     if args.action == "describe":
         print(check.describe_text(args.file, args.target))
@@ -83,20 +85,35 @@ def _study(config: str) -> TreesExperiment:
 
 
 def _add_replay_tree(commands: Commands) -> None:
-    tree = commands.add_parser("replay-tree", help="where a tree parts from the one that ignores rounding, and why")
-    tree.add_argument("dir", type=Path, metavar="DIR", help="results folder of kind trees")
-    for option in ("--dataset", "--impurity", "--splitter"):
-        tree.add_argument(option, required=True)
-    tree.add_argument("--trial", type=whole, required=True)
+    told = "one tree of a study again; of kind trees: where it parts from the one that ignores rounding, and why"
+    tree = commands.add_parser("replay-tree", help=told)
+    tree.add_argument("dir", type=Path, metavar="DIR", help="results folder of kind trees or criteria")
+    tree.add_argument("--dataset", required=True)
+    for option, kind in (("--impurity", "trees"), ("--splitter", "trees"), ("--criterion", "criteria")):
+        tree.add_argument(option, help=f"of kind {kind}")
+    for option in ("--trial", "--repetition"):
+        tree.add_argument(option, type=whole, dest="trial", metavar="N", help="from 1 on")
     tree.add_argument("--fold", type=whole, default=1)
     tree.set_defaults(command=replay_tree_command)
 
 
 def replay_tree_command(args: argparse.Namespace) -> int:
-    """Show where a tree parts from the one that ignores rounding."""
-    from splitlab.kinds.trees.replay import replay_tree
+    """Show a tree; of kind trees where it parts from the one that ignores rounding."""
+    from splitlab.kinds.criteria import replay as criteria
+    from splitlab.kinds.criteria.config import CriteriaExperiment
+    from splitlab.kinds.trees import replay as trees
     from splitlab.study import stored_experiment
 
-    column = (args.impurity, args.splitter)
-    print(replay_tree(stored_experiment(args.dir), args.dir, args.dataset, column, args.trial, args.fold))
+    experiment = stored_experiment(args.dir)
+    of_criteria = isinstance(experiment, CriteriaExperiment)
+    needed = ("criterion",) if of_criteria else ("impurity", "splitter")
+    for option in (*needed, "trial"):
+        if getattr(args, option) is None:
+            named = "repetition" if of_criteria and option == "trial" else option
+            raise ValueError(f"{args.dir}: is of kind {experiment.kind}; name the tree's --{named}, too")
+    if isinstance(experiment, CriteriaExperiment):
+        print(criteria.replay_tree(experiment, args.dir, args.dataset, args.criterion, args.trial, args.fold))
+    else:
+        column = (args.impurity, args.splitter)
+        print(trees.replay_tree(experiment, args.dir, args.dataset, column, args.trial, args.fold))
     return DONE

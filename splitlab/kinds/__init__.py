@@ -8,4 +8,5 @@ KINDS = {
     "timing": "splitlab.kinds.timing.kind:Timing",
     "optimality": "splitlab.kinds.optimality.kind:Optimality",
     "trees": "splitlab.kinds.trees.kind:Trees",
+    "criteria": "splitlab.kinds.criteria.kind:Criteria",
 }

@@ -381,6 +381,76 @@ def significant_win_tie_loss(p_values: ArrayLike, alpha: float = 0.05) -> WinTie
     return WinTieLoss(wins, len(p) - wins - losses, losses)
 
 
+def roc_auc(y: ArrayLike, shares: ArrayLike, classes: ArrayLike | None = None) -> float:
+    """The area under the ROC curve; of more than two classes Hand and Till's mean over all pairs of classes.
+
+    Of two classes it is the probability that an example of the second one has a larger share of it than an example of
+    the first one; equal shares count half. Of more, each pair of classes has the mean of two such areas, by the shares
+    of either class among the examples of both; and the result is the mean over the pairs whose classes occur in ``y``.
+
+    Parameters
+    ----------
+    y : array_like, shape (n,)
+        The classes of the examples.
+    shares : array_like, shape (n, k) or (n,)
+        The share, or probability, of every class, as `DecisionTreeClassifier.predict_proba` gives them; or of two
+        classes those of the second one.
+    classes : array_like, shape (k,), optional
+        The classes that the columns stand for; by default those in ``y``, sorted.
+
+    Raises
+    ------
+    ValueError
+        Shapes do not fit, a share is NaN, a class of ``y`` is not among ``classes``, or fewer than two classes occur.
+
+    References
+    ----------
+    Hand, Till, A simple generalisation of the area under the ROC curve for multiple class classification problems
+    (Machine Learning 2001).
+
+    Examples
+    --------
+    >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.8])
+    0.875
+    >>> from splitlab.trees import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier(max_depth=1).fit([[1], [2], [8], [9]], list("aabb"))
+    >>> roc_auc(list("ab"), tree.predict_proba([[0], [7]]), tree.classes_)
+    1.0
+    """
+    labels, given = np.asarray(y), np.asarray(shares, dtype=np.float64)
+    known = np.unique(labels) if classes is None else np.asarray(classes)
+    if given.ndim == 1:
+        given = np.column_stack([-given, given])
+    if labels.ndim != 1 or given.shape != (len(labels), len(known)):
+        raise ValueError(f"shares: need a row for each of {labels.size} examples and a column for each of {len(known)} "
+                         f"classes; got shape {np.shape(shares)}")  # fmt: skip
+    if np.isnan(given).any():
+        raise ValueError(f"shares: row {np.argwhere(np.isnan(given))[0][0]} has a NaN")
+    is_of = labels[:, None] == known
+    if not is_of.any(1).all():
+        raise ValueError(f"y: {labels[~is_of.any(1)][0]!r} is not among the classes")
+    present = np.flatnonzero(is_of.any(0))
+    if len(present) < 2:
+        raise ValueError("y: fewer than two classes occur, so that there is nothing to tell apart")
+    if len(known) == 2:
+        return float(_areas(given[:, 1], is_of)[1, 0])
+    areas = np.array([_areas(given[:, c], is_of[:, present])[j] for j, c in enumerate(present)])
+    return float(areas[~np.eye(len(present), dtype=np.bool_)].mean())
+
+
+def _areas(share: Floats, is_of: NDArray[np.bool_]) -> Floats:
+    """How probable it is that an example of class i has a larger share (n,) than one of class j: float64 (m, m).
+
+    ``is_of`` bool (n, m) says which class each example has. Equal shares count half.
+    """
+    level = np.unique(share, return_inverse=True)[1]
+    counts = np.zeros((int(level.max()) + 1, is_of.shape[1]))
+    np.add.at(counts, level, is_of)
+    below = np.cumsum(counts, 0) - counts / 2  # half of the equal ones
+    size = counts.sum(0)
+    return counts.T @ below / np.outer(size, size)
+
+
 def cd_diagram(result: Comparison) -> Figure:
     """Demsar's critical difference diagram: average ranks, and bars over methods that are not different.
 

@@ -17,8 +17,8 @@ from experiments.__main__ import ARTEFACTS, main, parser
 from experiments.artefact import Artefact
 from experiments.notes import PCEXT_ENTROPY, PCEXT_GINI
 from splitlab.cli import DIFFERS, DONE, WRONG_INPUT
+from splitlab.kinds.data_sets.catalogue import VARIABLE
 from splitlab.kinds.splits.compare import Entry
-from splitlab.kinds.trees.datasets import VARIABLE
 from splitlab.report.layout import Verdict
 from splitlab.study import load_experiment
 from tests.helpers import ROOT, made_up

@@ -10,8 +10,7 @@ import numpy as np
 
 from splitlab._jit import Floats
 from splitlab.engine.yaml_source import as_yaml
-from splitlab.kinds.trees.config import TreesExperiment
-from splitlab.kinds.trees.datasets import (
+from splitlab.kinds.data_sets.catalogue import (
     NAME,
     OPENERS,
     Data,
@@ -21,7 +20,9 @@ from splitlab.kinds.trees.datasets import (
     most_cells,
     read,
 )
-from splitlab.kinds.trees.work import Loaded, columns_on, facts_of, places, read_set
+from splitlab.kinds.data_sets.loaded import Loaded, facts_of, places, read_set
+from splitlab.kinds.trees.config import TreesExperiment
+from splitlab.kinds.trees.work import columns_on
 from splitlab.tables.contingency import show
 from splitlab.tables.csv_records import decoded, read_records
 from splitlab.text import ConfigError, counted
@@ -52,7 +53,9 @@ def check_text(
         if experiment is None:
             one = read_set(dataset, folders(chosen, [beside]), FOLDS)
         else:
-            one = read_set(dataset, places(experiment, chosen), experiment.folds, experiment.keeps_missing)
+            one = read_set(
+                dataset, places(Path(experiment.catalogue), chosen), experiment.folds, experiment.keeps_missing
+            )
             columns_on(experiment, one.facts)
     except ValueError as error:
         return False, f"{dataset.name}: cannot be run: {str(error).removeprefix(f'{dataset.name}: ')}"
@@ -143,7 +146,7 @@ def describe_text(path: Path, target: str) -> str:
     words = [word for word in ("", *MISSING_WORDS) if word in cells]
     dataset = Dataset(name=name, title=name, target=target, missing=tuple(words))
     data = read(dataset, text, str(path), keep=True)
-    facts = facts_of(dataset, data, path)
+    facts = facts_of(dataset, data, path, unpacked)
     lines = [
         "# Written by `splitlab data describe`. Correct the types, and delete columns that are no attributes.",
         f"{name}:",

@@ -115,7 +115,7 @@ class TreesExperiment(Experiment):
                     raise source.error((key, i), f"'{name}' does not go with arithmetic: published; {rule}")
 
     def _check_datasets(self, source: Source) -> None:
-        from splitlab.kinds.trees.datasets import catalogue, chosen_sets
+        from splitlab.kinds.data_sets.catalogue import catalogue, chosen_sets
 
         known = catalogue(Path(self.catalogue))
         for i, name in enumerate(self.datasets):

@@ -24,6 +24,7 @@ from splitlab.engine.progress import shown
 from splitlab.engine.session import Session
 from splitlab.engine.store import MemoryStore, Store, remark_outdated
 from splitlab.files import as_csv, write_atomically
+from splitlab.kinds.data_sets.loaded import Facts, Loaded, beside, changed_data, places
 from splitlab.kinds.trees import page as trees_page
 from splitlab.kinds.trees import published
 from splitlab.kinds.trees.config import CATALOGUE, TreesExperiment
@@ -34,16 +35,12 @@ from splitlab.kinds.trees.times import time_trees
 from splitlab.kinds.trees.work import (
     NUMBERS,
     UNIT,
-    Facts,
-    Loaded,
-    beside,
-    changed_data,
     columns_on,
     load_all,
     missing_parts,
-    places,
     run_parts,
     tree_store,
+    trial_block,
     work_of,
 )
 from splitlab.report import page
@@ -79,7 +76,7 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         """The trials of each data set."""
         for one in self.sets:
             for trial in range(self.experiment.trials):
-                yield one.block(trial, self.experiment.folds)
+                yield trial_block(one.cell, trial, self.experiment.folds)
 
     def columns(self, block: Block) -> tuple[Column, ...]:
         """The pairs of impurity and splitter that are run on a data set."""
@@ -132,7 +129,10 @@ class Trees(Kind[TreesExperiment, TreesResults]):
     def kept(self, place: Path) -> tuple[Experiment, dict[str, str]]:
         """The catalogue is kept with the results, and the authors' trials if they are to be compared."""
         files = {CATALOGUE: Path(self.experiment.catalogue).read_text(encoding="utf-8")}
-        if self.experiment.published and (authors := published.trials(places(self.experiment))) is not None:
+        if (
+            self.experiment.published
+            and (authors := published.trials(places(Path(self.experiment.catalogue)))) is not None
+        ):
             files[PUBLISHED] = as_csv(authors)
         for name, text in files.items():
             write_atomically(place / name, text)
@@ -168,12 +168,12 @@ class Trees(Kind[TreesExperiment, TreesResults]):
             if kept and kept.is_file():
                 results.authors = pd.read_csv(kept)
             else:
-                results.authors = published.trials(places(self.experiment))
+                results.authors = published.trials(places(Path(self.experiment.catalogue)))
         return results
 
     def manifest(self, results: TreesResults) -> dict[str, Any]:
         """The protocol, the seeds, and what is to be known of the data sets."""
-        near = {folder.resolve() for folder in beside(self.experiment)}
+        near = {folder.resolve() for folder in beside(Path(self.experiment.catalogue))}
         sets = {
             one.cell.name: {**asdict(one), "path": one.path if Path(one.path).parent in near else ""}
             for one in results.sets

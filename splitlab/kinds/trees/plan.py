@@ -16,12 +16,11 @@ from typing import TextIO
 from splitlab.engine.blocks import Column, Work
 from splitlab.engine.planning import COLUMN_BYTES, HEADER_BYTES, PlanRequest
 from splitlab.engine.progress import shown
+from splitlab.kinds.data_sets.loaded import DataCell, Loaded
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.work import (
     NUMBERS,
     UNIT,
-    DataCell,
-    Loaded,
     Part,
     columns_on,
     compute,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from splitlab.kinds.trees.datasets import folders
+from splitlab.kinds.data_sets.catalogue import folders
 from splitlab.kinds.trees.results import TreesResults
 from splitlab.published.program.protocol import METHODS
 

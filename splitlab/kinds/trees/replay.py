@@ -16,9 +16,10 @@ import numpy as np
 from splitlab._jit import Floats, Ints
 from splitlab.engine.blocks import Column
 from splitlab.engine.config import Experiment
+from splitlab.kinds.data_sets.catalogue import Data
+from splitlab.kinds.data_sets.loaded import Loaded
 from splitlab.kinds.trees.config import TreesExperiment
-from splitlab.kinds.trees.datasets import Data
-from splitlab.kinds.trees.work import Loaded, growth_of, loaded
+from splitlab.kinds.trees.work import growth_of, loaded
 from splitlab.published.program.folds import folds
 from splitlab.text import counted
 from splitlab.trees.growing import Examples, grow

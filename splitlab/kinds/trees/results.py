@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from splitlab.engine.session import Session
 from splitlab.engine.store import MemoryStore, Store
 from splitlab.files import as_csv, write_atomically
+from splitlab.kinds.data_sets.loaded import Facts, Loaded
 from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.summary import Summary
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.times import TIMES, fits, time_trees
-from splitlab.kinds.trees.work import NUMBERS, Facts, Loaded, stored_numbers
+from splitlab.kinds.trees.work import NUMBERS, stored_numbers
 
 TREES = "trees.csv"
 

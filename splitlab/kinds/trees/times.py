@@ -16,8 +16,9 @@ import pandas as pd
 
 from splitlab._jit import Ints
 from splitlab.engine.progress import followed
+from splitlab.kinds.data_sets.loaded import Facts, Loaded
 from splitlab.kinds.trees.config import TreesExperiment
-from splitlab.kinds.trees.work import Facts, Loaded, columns_on, growth_of
+from splitlab.kinds.trees.work import columns_on, growth_of
 from splitlab.published.program.folds import folds
 from splitlab.trees.growing import Examples, Growth, grow
 

@@ -6,11 +6,9 @@ trials are grown together, as many as have about EXAMPLES training examples, whi
 
 from __future__ import annotations
 
-import glob
-import hashlib
 import itertools
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,17 +18,17 @@ import numpy as np
 
 from splitlab._jit import Floats, Ints
 from splitlab.engine.blocks import Block, BlockData, Column, Work, together
-from splitlab.engine.checksums import read_manifest
 from splitlab.engine.progress import Progress
-from splitlab.engine.store import BLOCKS, FolderStore, Store
+from splitlab.engine.store import FolderStore, Store
+from splitlab.kinds.data_sets.catalogue import Data, catalogue, chosen_sets, load
+from splitlab.kinds.data_sets.loaded import DataCell, Facts, Loaded, places, read_set
 from splitlab.kinds.trees.config import TreesExperiment
-from splitlab.kinds.trees.datasets import Data, Dataset, catalogue, chosen_sets, content, folders, found, load
 from splitlab.published.program import arithmetic
 from splitlab.published.program.folds import folds
 from splitlab.sources import source_hash
 from splitlab.splitters import fingerprint, get
 from splitlab.splitters.registry import refusal
-from splitlab.text import counted, duration
+from splitlab.text import duration
 from splitlab.trees.criteria import get as get_criterion
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.growing import Examples, Growth, grow
@@ -39,123 +37,6 @@ from splitlab.trees.growing import Examples, Growth, grow
 NUMBERS = ("correct", "tested", "nodes", "depth", "unseen")
 UNIT = "cross-validations"  # of a trial, impurity and splitter
 EXAMPLES = 200_000
-
-
-@dataclass(frozen=True, order=True)
-class DataCell:
-    """A data set in the place of a cell: its size, and a name that changes with its content."""
-
-    name: str
-    n: int
-    k: int
-    max_count: int
-    label: str
-
-    @property
-    def sizes(self) -> tuple[int, int, int]:
-        """Rows, classes and columns, for the headers of files."""
-        return self.n, self.k, self.max_count
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """A column of a data set.
-
-    Attributes
-    ----------
-    name, type : str
-        The type is 'numeric' or 'nominal'.
-    values : int
-        How many different values a nominal one has.
-    missing : int
-        In how many rows with a class its value is missing.
-    inferred : str
-        Empty where the catalogue says the type; else why it is that.
-    """
-
-    name: str
-    type: str
-    values: int
-    missing: int
-    inferred: str = ""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What is to be known of a data set when its results are read: the manifest keeps it.
-
-    Attributes
-    ----------
-    cell : DataCell
-    title, path, sha256 : str
-        What it is called, the file that was read, and the checksum of the csv in it. The manifest has the file only
-        where it lay beside the catalogue.
-    rows, rows_used : int
-        Of the file, and those that trees are grown and tested on.
-    incomplete, without_class : int
-        Rows with missing values, which are left out or kept, and rows without a class, which are left out.
-    classes : tuple of str
-    columns : tuple of Attribute
-    """
-
-    cell: DataCell
-    title: str
-    path: str
-    sha256: str
-    rows: int
-    rows_used: int
-    incomplete: int
-    without_class: int
-    classes: tuple[str, ...]
-    columns: tuple[Attribute, ...]
-
-    @classmethod
-    def of_json(cls, kept: Mapping[str, Any]) -> Facts:
-        """What `dataclasses.asdict` made, after it has been JSON."""
-        columns = tuple(Attribute(**column) for column in kept["columns"])
-        cell, classes = DataCell(**kept["cell"]), tuple(kept["classes"])
-        return cls(**{**kept, "cell": cell, "classes": classes, "columns": columns})
-
-    def block(self, trial: int, n_folds: int) -> Block:
-        """Where a trial is kept."""
-        return Block(self.cell, trial, n_folds * len(NUMBERS))
-
-    def number(self, type: str) -> int:
-        """How many columns are numeric, or nominal."""
-        return sum(column.type == type for column in self.columns)
-
-    @property
-    def line(self) -> str:
-        """How many rows are used and why not the others, how many classes and columns there are: in one line."""
-        used = f"{counted(self.rows, 'row')}, {self.rows_used:,} of them used"
-        parts = []
-        if self.incomplete:
-            kept = self.rows_used == self.rows - self.without_class
-            what = "kept" if kept else "left out, missing_values: keep keeps them"
-            parts.append(f"{self.incomplete:,} with missing values ({what})")
-        if self.without_class:
-            parts.append(f"{self.without_class:,} without a class (left out)")
-        inferred = sum(column.inferred != "" for column in self.columns)
-        types = f"{self.number('numeric')} numeric and {self.number('nominal')} nominal columns"
-        types += f" ({'types' if inferred == len(self.columns) else f'{inferred} types'} inferred)" if inferred else ""
-        return f"{self.cell.name}: {'; '.join([used, *parts])}; {counted(self.cell.k, 'class')}; {types}"
-
-
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """A data set that has been read."""
-
-    facts: Facts
-    data: Data
-
-    @property
-    def cell(self) -> DataCell:
-        """Its size, and a name that changes with its content."""
-        return self.facts.cell
-
-    def block(self, trial: int, n_folds: int) -> Block:
-        """Where a trial is kept."""
-        return self.facts.block(trial, n_folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,73 +49,20 @@ class Part:
     work: Work
 
 
+def trial_block(cell: DataCell, trial: int, n_folds: int) -> Block:
+    """Where a trial of a data set is kept."""
+    return Block(cell, trial, n_folds * len(NUMBERS))
+
+
 def load_all(experiment: TreesExperiment) -> list[Loaded]:
     """Read the data sets; ValueError that names the first one that is not to be had."""
     return [loaded(experiment, name) for name in experiment.datasets]
 
 
-def beside(experiment: TreesExperiment) -> list[Path]:
-    """The folder of the catalogue; and, where that is one of results, those beside whose catalogue the data were."""
-    folder = Path(experiment.catalogue).parent
-    earlier = (kept["path"] for kept in read_manifest(folder).get("datasets", {}).values())
-    return [folder, *(Path(path).parent for path in earlier if path)]
-
-
-def places(experiment: TreesExperiment, chosen: Path | None = None) -> list[Path]:
-    """Where the data of an experiment are looked for; ``chosen`` first."""
-    return folders(chosen, beside(experiment))
-
-
 def loaded(experiment: TreesExperiment, name: str) -> Loaded:
     """Read one data set."""
     dataset = chosen_sets(catalogue(Path(experiment.catalogue)), [name])[0]
-    return read_set(dataset, places(experiment), experiment.folds, experiment.keeps_missing)
-
-
-def read_set(dataset: Dataset, where: Sequence[Path], n_folds: int, keep: bool = False) -> Loaded:
-    """Read a data set from the first of some folders that has it; ValueError where it cannot be cross-validated."""
-    data = load(dataset, where, keep)
-    one = Loaded(facts_of(dataset, data, found(dataset, where)), data)
-    counts = np.bincount(data.y)
-    if (counts > 0).sum() < 2:
-        only = data.classes[int(counts.argmax())]
-        raise ValueError(f"{one.facts.path}: column {dataset.target!r}, the target, has one class only, {only!r}")
-    if counts.max() < n_folds:
-        raise ValueError(f"{dataset.name}: has no class of {n_folds} rows or more, and folds: {n_folds}")
-    return one
-
-
-def facts_of(dataset: Dataset, data: Data, path: Path) -> Facts:
-    """What is kept of a data set that was read from a file."""
-    columns = [
-        Attribute(name, "nominal" if nominal else "numeric", len(values), missing, _inferred(data.reasons.get(name)))
-        for name, nominal, values, missing in zip(data.names, data.nominal, data.values, data.missing, strict=True)
-    ]
-    n, p = data.x.shape
-    return Facts(
-        cell=DataCell(dataset.name, n, data.k, p, f"{dataset.name}-{data.digest()}"),
-        title=dataset.title,
-        path=str(path.resolve()),
-        sha256=hashlib.sha256(content(path)).hexdigest(),
-        rows=data.rows,
-        rows_used=n,
-        incomplete=data.incomplete,
-        without_class=data.without_class,
-        classes=tuple(data.classes),
-        columns=tuple(columns),
-    )
-
-
-def _inferred(reason: str | None) -> str:
-    return "" if reason is None else reason or "all known values are plain numbers"
-
-
-def changed_data(folder: Path, sets: Iterable[Loaded]) -> Iterator[str]:
-    """For each data set of which results are stored, but not of its present content, a line that says so."""
-    for cell in (one.cell for one in sets):
-        others = (folder / BLOCKS).glob(f"{glob.escape(cell.name)}-{'[0-9a-f]' * 8}")
-        if not (folder / BLOCKS / cell.label).exists() and any(others):
-            yield f"{cell.name}: its data, or the types of its columns, are others than those of the stored results"
+    return read_set(dataset, places(Path(experiment.catalogue)), experiment.folds, experiment.keeps_missing)
 
 
 class TreeStore(FolderStore):
@@ -280,7 +108,7 @@ def missing_parts(experiment: TreesExperiment, sets: Iterable[Loaded], store: St
     for one in sets:
         together = max(1, EXAMPLES // (len(one.data.y) * (experiment.folds - 1)))
         columns = tuple(columns_on(experiment, one.facts))
-        blocks = (one.block(trial, experiment.folds) for trial in range(experiment.trials))
+        blocks = (trial_block(one.cell, trial, experiment.folds) for trial in range(experiment.trials))
         lacking = [store.load(block).missing(block, columns) for block in blocks]
         for column in columns:
             left = [trial for trial, missing in enumerate(lacking) if column in missing]
@@ -366,7 +194,7 @@ def run_parts(parts: list[Part], experiment: TreesExperiment, store: Store, jobs
     parallel = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered", pre_dispatch="2*n_jobs")
     for part, numbers, seconds in parallel(joblib.delayed(timed)(part, experiment) for part in parts):
         for trial, row in zip(part.trials, numbers, strict=True):
-            block = part.loaded.block(trial, experiment.folds)
+            block = trial_block(part.loaded.cell, trial, experiment.folds)
             newer = BlockData(np.zeros(len(row)), np.zeros(len(row)), {part.column: row})
             store.save(block, store.load(block).merged_with(newer))
         progress(part.work, {part.column: seconds})
@@ -379,7 +207,7 @@ def stored_numbers(
     for one in sets:
         served = columns_on(experiment, one)
         for trial in range(experiment.trials):
-            block = one.block(trial, experiment.folds)
+            block = trial_block(one.cell, trial, experiment.folds)
             kept = store.load(block)
             for column in served:
                 if kept.missing(block, (column,)):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from splitlab.kinds.trees.datasets import VARIABLE
+from splitlab.kinds.data_sets.catalogue import VARIABLE
 from tests.helpers import made_up
 
 

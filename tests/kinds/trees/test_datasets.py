@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 from splitlab.cli import DONE, WRONG_INPUT, main
-from splitlab.kinds.trees import datasets, download
-from splitlab.kinds.trees.datasets import Dataset, read
+from splitlab.kinds.data_sets import catalogue as datasets
+from splitlab.kinds.data_sets import download
+from splitlab.kinds.data_sets.catalogue import Dataset, read
 from splitlab.text import ConfigError
 from tests.helpers import ROOT
 

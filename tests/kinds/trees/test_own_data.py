@@ -16,7 +16,7 @@ import pytest
 
 from splitlab import run
 from splitlab.cli import DONE, WRONG_INPUT, main
-from splitlab.kinds.trees.datasets import VARIABLE, Dataset
+from splitlab.kinds.data_sets.catalogue import VARIABLE, Dataset
 from splitlab.published.program.folds import folds
 from splitlab.study import load_experiment, load_results
 from splitlab.text import ConfigError

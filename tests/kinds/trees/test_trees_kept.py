@@ -16,7 +16,7 @@ from splitlab.cli import DIFFERS, DONE, WRONG_INPUT, main
 from splitlab.engine.blocks import BlockData
 from splitlab.engine.verify import Verified, verify
 from splitlab.kinds.trees.config import TreesExperiment
-from splitlab.kinds.trees.work import load_all, tree_store
+from splitlab.kinds.trees.work import load_all, tree_store, trial_block
 from splitlab.published.program.protocol import SEEDS
 from splitlab.study import load_experiment, opened
 from splitlab.text import ConfigError
@@ -32,7 +32,7 @@ def changed(out: Path, trial: int, at: int) -> None:
     experiment = load_experiment(out / "config.yaml")
     assert isinstance(experiment, TreesExperiment)
     store = tree_store(out, experiment, None)
-    block = load_all(experiment)[0].block(trial - 1, experiment.folds)
+    block = trial_block(load_all(experiment)[0].cell, trial - 1, experiment.folds)
     data = store.load(block)
     column = data.columns["gini", "lca"].copy()
     column[at] += 1

@@ -15,10 +15,10 @@ from scipy.stats import chi2_contingency
 from experiments import report
 from splitlab import run
 from splitlab.cli import DONE, WRONG_INPUT, main
+from splitlab.kinds.data_sets.catalogue import VARIABLE, catalogue, load
 from splitlab.kinds.trees import comparisons as trees_tests
 from splitlab.kinds.trees import published as trees_published
 from splitlab.kinds.trees import tables as trees_table
-from splitlab.kinds.trees.datasets import VARIABLE, catalogue, load
 from splitlab.kinds.trees.replay import replay_tree
 from splitlab.kinds.trees.results import TreesResults
 from splitlab.published.program.folds import folds

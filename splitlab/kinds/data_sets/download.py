@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from splitlab.kinds.trees.datasets import Dataset, cache, located, verify_checksum
+from splitlab.kinds.data_sets.catalogue import Dataset, cache, located, verify_checksum
 from splitlab.text import counted
 
 CHUNK = 1 << 16

@@ -62,6 +62,10 @@ class Dataset(BaseModel):
         Where it comes from; the checksum is that of the uncompressed csv. Empty where not known.
     target : str
         The column of the classes.
+    scikit_learn : str or None
+        The data set of scikit-learn, ``load_NAME``, that has the same numbers where there is no file.
+    labels : tuple of str
+        What its classes 0, 1, ... are called in the file; by default their numbers.
     missing : tuple of str
         The texts that stand for a missing value: by default the empty one. None do where the entry says null.
     separator : str or None
@@ -86,6 +90,8 @@ class Dataset(BaseModel):
     url: str = ""
     sha256: Annotated[str, Field(pattern="^([0-9a-f]{64})?$")] = ""
     target: str = ""
+    scikit_learn: Literal["breast_cancer", "digits", "wine"] | None = None
+    labels: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ()
     missing: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ("",)
     separator: Literal[",", ";", "\t", "|"] | None = None
     strip_blanks: bool = True

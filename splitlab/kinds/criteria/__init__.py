@@ -1,0 +1,1 @@
+"""Kind criteria: split criteria of decision trees, compared over data sets."""
