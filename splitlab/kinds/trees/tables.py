@@ -140,7 +140,7 @@ def counts_table(results: TreesResults) -> Table:
         "recomputed": _printed("recomputed") if authors is None else better_worse(authors, "title"),
         "ours": better_worse(results.trials(), "dataset"),
     }
-    names = titles(method for _, method, _ in columns["published"])
+    names = titles(name for _, *pair in columns["published"] for name in pair)
     rows = [
         [
             *map(Entry, (impurity, names[method], names[competitor])),
