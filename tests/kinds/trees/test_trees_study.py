@@ -311,7 +311,7 @@ def test_the_command_line(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.chdir(folder)
     assert main(["run", "mine.yaml", "--out", "out"]) == DONE
     told = capsys.readouterr().out
-    assert "Mean accuracy in percent over 1 trials" in told
+    assert "Mean accuracy in percent over 1 trial," in told
     assert main(["report", "out"]) == DONE
     assert capsys.readouterr().out == told
     assert "no trial can be compared" in Path("out/report.html").read_text()
