@@ -88,7 +88,7 @@ def test_a_folder_notices_the_edit_and_its_manifest_says_what_ran(
         number: int = manifest["runs_computed"]
         return number
 
-    assert computed() == 40  # of two columns
+    assert computed() == 20
     assert computed() == 0
     (tmp_path / f"{helper}.py").write_text(FIRST.replace("== 0", "== 1"))
     forget(module, helper)
