@@ -123,7 +123,12 @@ ABSURD = {
         "in plain Python 'hcc' would take about .* engines: \\[compiled\\]",
     ),
     "altogether": (
-        {"grid": [{"n": 50, "k": 14, "max_count": 7, "runs": 60_000}], "repeats": 100, "engines": "compiled"},
+        {
+            "grid": [{"n": 50, "k": 14, "max_count": 7, "runs": 60_000}],
+            "repeats": 100,
+            "engines": "compiled",
+            "splitters": ["hcc", "lca", "twoing"],
+        },
         "this timing would take about .*the compiled engine at n = 50, k = 14 alone",
     ),
     "memory": ({"grid": [{"n": 12, "k": 3, "max_count": 7, "runs": 10**9}]}, "keeps the tables of a cell in memory"),
