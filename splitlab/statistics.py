@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+NORMAL_975 = 1.959963984540054  # the 97.5 % quantile of the normal distribution
+
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """Holm's adjusted p-values.
@@ -59,6 +61,14 @@ def holm_rejected(p_values: ArrayLike, level: float) -> list[int]:
     p = np.asarray(p_values, dtype=np.float64)
     adjusted = holm(p)
     return [int(i) for i in np.argsort(p, kind="stable") if adjusted[i] <= level]
+
+
+def wilson(share: float, runs: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share of ``runs``."""
+    z2 = NORMAL_975**2 / runs
+    centre = (share + z2 / 2) / (1 + z2)
+    half = np.sqrt(z2 * (share * (1 - share) + z2 / 4)) / (1 + z2)
+    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
 
 
 def quantile(values: ArrayLike, counts: ArrayLike, q: float) -> float:

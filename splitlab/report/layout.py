@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from splitlab.files import as_csv, write_atomically
+from splitlab.statistics import wilson
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -36,7 +37,6 @@ LATEX = {
 IMPURITY_TITLES = {"gini": "Gini", "entropy": "Entropy"}
 NUMBER = re.compile(r"[-+]?[\d.,]+( ± [\d.,]+†?)?( \([≤≥] [\d.]+\))?( ?%)?|–")
 ENDS = "(≥, ≤): the end of the 95 % interval (Wilson) where a standard error would be 0."
-Z2 = 1.959963984540054**2  # of a 95 % interval
 NONE = "–"  # in the place of a number that there is not
 MARKDOWN = {c: f"\\{c}" for c in "\\|*_`<>[]"}
 
@@ -220,8 +220,8 @@ def share_with_error(percent: Fraction, error: float, runs: int) -> str:
     """
     if error > 0 or percent not in (0, 100):
         return with_error(percent, error)
-    reach = 100 * Z2 / (runs + Z2)
-    sign, end = ("≤", reach) if percent == 0 else ("≥", 100 - reach)
+    low, high = wilson(float(percent) / 100, runs)
+    sign, end = ("≤", 100 * high) if percent == 0 else ("≥", 100 * low)
     decimals = next((d for d in (1, 2, 3, 4) if Decimal(round_half_up(end, d)) != percent), 5)
     return f"{percent}.0 ({sign} {round_half_up(end, decimals)})"
 

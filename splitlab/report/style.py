@@ -213,8 +213,7 @@ def _centre_labels(figure: Figure) -> None:
 
 def _widest_legend(figure: Figure, handles: Sequence[Line2D], handle_length: float) -> Any:
     """A legend with as few rows as fit the width, and these filled evenly."""
-    for rows in range(1, len(handles) + 1):
-        columns = ceil(len(handles) / rows)
+    for columns in sorted({ceil(len(handles) / rows) for rows in range(1, len(handles) + 1)}, reverse=True):
         legend = figure.legend(handles=handles, loc="outside upper center", ncols=columns, handlelength=handle_length)
         if columns == 1 or legend.get_window_extent().width < 0.99 * figure.bbox.width:
             break

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NORMAL_975 = 1.959963984540054
+from splitlab.statistics import wilson
 
 
 class Together:
@@ -93,14 +93,6 @@ def _share_fields(rule: str, won: float, squares: float, runs: int) -> dict[str,
         f"wilson_low_{rule}": 100.0 * low,
         f"wilson_high_{rule}": 100.0 * high,
     }
-
-
-def wilson(share: float, runs: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of ``runs``."""
-    z2 = NORMAL_975**2 / runs
-    centre = (share + z2 / 2) / (1 + z2)
-    half = np.sqrt(z2 * (share * (1 - share) + z2 / 4)) / (1 + z2)
-    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
 
 
 def _error(mean: float, mean_square: float, number: int) -> float:

@@ -20,11 +20,11 @@ from splitlab.engine.progress import followed
 from splitlab.engine.session import Session
 from splitlab.kinds.random_tables.config import CELL, Cell
 from splitlab.kinds.random_tables.kind import RandomTables
-from splitlab.kinds.random_tables.paired import NORMAL_975
 from splitlab.kinds.random_tables.plan import BLOCK_RUNS, block_count
 from splitlab.kinds.splits.sums_store import GROUP_BLOCKS, kept_bytes
 from splitlab.published.stream import RUNS
 from splitlab.report.layout import Entry, Table, size
+from splitlab.statistics import NORMAL_975
 from splitlab.text import ConfigError, counted, duration
 
 MEASURED_SECONDS = 0.2  # what a measurement should take, in one cell

@@ -12,10 +12,11 @@ import pytest
 from numpy.typing import NDArray
 
 import splitlab
-from splitlab.kinds.random_tables.paired import Together, pair_rows, relative_difference, tie_fields, wilson
+from splitlab.kinds.random_tables.paired import Together, pair_rows, relative_difference, tie_fields
 from splitlab.kinds.splits.summary import wins
 from splitlab.kinds.splits.tables import paired_tables
 from splitlab.report.page import page
+from splitlab.statistics import wilson
 from splitlab.study import kind_of, text_of, write_tables
 from tests.helpers.summaries import NAMES, made_up, row, summary_of
 

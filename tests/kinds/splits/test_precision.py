@@ -13,9 +13,9 @@ from splitlab import cli
 from splitlab.engine.planning import PlanRequest
 from splitlab.engine.session import Session
 from splitlab.kinds.random_tables.kind import RandomTables
-from splitlab.kinds.random_tables.paired import wilson
 from splitlab.kinds.splits.precision import plan, runs_for, with_runs
 from splitlab.report.layout import size
+from splitlab.statistics import wilson
 from splitlab.study import kind_of, load_experiment, run
 
 GRID = [{"n": [4, 12], "k": 3, "max_count": 7, "runs": 1}]
