@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
 from splitlab import dependencies
 from splitlab.engine import cluster, folder, runner
-from splitlab.engine.blocks import Block, BlockData, Column, Task
+from splitlab.engine.blocks import Block, BlockData, Column, Task, Work
 from splitlab.engine.config import Experiment
 from splitlab.engine.names import Plugins, functions_of
 from splitlab.engine.planning import PlanRequest, default_plan
@@ -180,9 +180,7 @@ class Kind(ABC, Generic[E, R]):
             work = replace(work, stored=0)
         if not work.runs:
             return 0
-        if work.stored:
-            whole = round(work.runs) + work.stored
-            session.remark(f"{work.stored:,} of {whole:,} {self.UNIT} are stored; {work.runs:,.0f} to go")
+        self.remark_stored(work, session)
         try:
             if session.scheduler is not None:
                 with (
@@ -197,6 +195,12 @@ class Kind(ABC, Generic[E, R]):
         except KeyboardInterrupt:
             raise KeyboardInterrupt("finished blocks are kept, and the same command continues") from None
         return round(work.runs)
+
+    def remark_stored(self, work: Work, session: Session) -> None:
+        """Say how much is stored, if anything, and how much there is left to do."""
+        if work.stored:
+            whole = round(work.runs) + work.stored
+            session.remark(f"{work.stored:,} of {whole:,} {self.UNIT} are stored; {work.runs:,.0f} to go")
 
     def prepare(self, session: Session) -> None:
         """Whatever has to be there before workers start, such as compiled kernels."""

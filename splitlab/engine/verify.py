@@ -127,24 +127,24 @@ def verify(
     for (_, name), problem in plugin_problems(lists_of(kind.experiment), plugins):
         raise ConfigError(f"{folder}: {name} {problem}")
     stored = kind.verifiable(folder, said.append)
-    changed, damaged = said.copy(), said  # what is said from now on is said of blocks
-    damaged.clear()
+    on_data = len(said)  # lines; what is said from now on is said of blocks
     blocks = list(kind.blocks())
     total = len(blocks)
     chosen = set(np.random.default_rng(seed).choice(total, min(sample, total), replace=False).tolist())
     there, absent = {}, []
     for at, block in enumerate(blocks):
-        before, wanted = len(damaged), kind.columns(block)
+        before, wanted = len(said), kind.columns(block)
         lacking = stored.load(block).missing(block, wanted)
         if (columns := frozenset(wanted) - set(lacking)) and at in chosen:
             there[block] = columns
-        if lacking and len(damaged) == before:
+        if lacking and len(said) == before:
             which = f": {', '.join(map(' '.join, lacking))}" if columns else ""
             absent.append(f"{kind.block_label(block)}{which}")
     comparison = _Comparison(kind, stored, there)
     with kind.failures_explained(folder):
         kind.compute_missing(comparison, session, continued=False)
-    tables = {} if absent or damaged or changed else derived_tables(kind, folder, session)
+    changed, damaged = said[:on_data], said[on_data:]
+    tables = {} if absent or said else derived_tables(kind, folder, session)
     edited = [
         f"{name}, line {line}: is not what the stored runs give; `splitlab report` writes it again"
         for name, content in tables.items()

@@ -11,7 +11,7 @@ Levels are cut into blocks of nodes, which bounds the memory: about ``CELLS`` co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -26,6 +26,7 @@ from splitlab.trees.criteria import SAME, Criterion, first_best
 from splitlab.trees.grouping import Grouping
 from splitlab.trees.proposals import (
     Between,
+    Least,
     Values,
     midpoint,
     nominal,
@@ -83,6 +84,11 @@ class Examples:
         return len(self.y) if self.weight is None else int(self.weight.sum())
 
 
+def side_by_side(parts: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """The rows of all parts, for trees that are grown together, and of each row the number of its part."""
+    return np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+
+
 @dataclass(frozen=True, eq=False)
 class Growth:
     """How a tree is grown.
@@ -129,7 +135,7 @@ class Growth:
 def grow(examples: Examples, growth: Growth) -> Tree:
     """Grow a tree of the examples; or several trees, whose roots are the first nodes of the result."""
     # As kernels take them, each column side by side.
-    examples = replace(examples, x=np.asfortranarray(examples.x), y=examples.y.astype(np.int64, copy=False))
+    examples = replace(examples, x=np.asfortranarray(examples.x), y=examples.y.astype(np.uint32))
     front = _Front.root(examples, growth)
     levels = []
     while True:
@@ -170,7 +176,7 @@ class _Front:
     @classmethod
     def root(cls, examples: Examples, growth: Growth) -> _Front:
         """The roots of all trees."""
-        k, tree = examples.k, np.zeros_like(examples.y) if examples.tree is None else examples.tree
+        k, tree = examples.k, np.zeros(len(examples.y), np.int64) if examples.tree is None else examples.tree
         m = int(tree.max()) + 1
         counts = weighted_counts(tree * k + examples.y, examples.weight, m * k).reshape(m, k)
         size = counts.sum(1) if examples.weight is None else np.bincount(tree, minlength=m)
@@ -336,12 +342,11 @@ def _sweep(
 ) -> None:
     """Enter the best thresholds of some numeric columns at a range of nodes, whose examples lie in these ``ranges``."""
     (start, stop), criterion = nodes, growth.criterion
-    least_examples, least_weight = growth.min_samples_leaf, growth.min_weight_leaf
-    convex = criterion.hyperplanes and least_examples <= 1 and least_weight <= 0
-    rule = sweep.Rule(criterion.code, code(criterion.impurity), bool(criterion.tie), convex, criterion.same,
-                      criterion.floor, least_examples, least_weight)  # fmt: skip
+    least = Least(growth.min_samples_leaf, growth.min_weight_leaf)
+    rule = sweep.Rule(criterion.code, code(criterion.impurity), bool(criterion.tie),
+                      criterion.hyperplanes and least.nothing, criterion.same, criterion.floor, *least)  # fmt: skip
     weight = NO_WEIGHT if examples.weight is None else examples.weight
-    data = sweep.Data(front.rows, front.node, examples.x, examples.y.astype(np.uint32), weight)
+    data = sweep.Data(front.rows, front.node, examples.x, examples.y.astype(np.uint32, copy=False), weight)
     low, high = np.full((2, *found.dead.shape), np.nan)
     into = sweep.Found(found.keys, found.improvement, low, high, found.n_branches, found.default, found.dead)
     sweep.best_thresholds(data, columns, *ranges, start, front.counts[start:stop], front.size[start:stop], rule, into)

@@ -124,14 +124,6 @@ class Proposals:
         zero, nan = np.zeros(m, np.int64), np.full(m, np.nan)
         return cls(keys, nan, nan.copy(), zero, zero.copy(), values, np.zeros(0, np.int64))
 
-    def parts(self, count: int) -> list[Proposals]:
-        """The proposals for each of ``count`` numeric attributes, from those for the nodes of all, side by side."""
-        if count == 1:
-            return [self]
-        names = ("keys", "improvement", "threshold", "n_branches", "default")
-        arrays = zip(*(np.split(getattr(self, name), count, axis=-1) for name in names), strict=True)
-        return [replace(self, **dict(zip(names, each, strict=True))) for each in arrays]
-
     def enter(
         self, node: Ints, tables: Ints, default: Ints, criterion: Criterion, least: Least, sizes: Ints | None = None
     ) -> None:

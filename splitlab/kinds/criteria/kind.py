@@ -14,8 +14,6 @@ from typing import Any
 from splitlab.engine.blocks import Block, BlockData, Column, Task
 from splitlab.engine.checksums import read_manifest
 from splitlab.engine.config import Experiment
-from splitlab.engine.folder import CONFIG
-from splitlab.engine.kind import Kind
 from splitlab.engine.session import Session
 from splitlab.files import write_atomically
 from splitlab.kinds.criteria import tables, work
@@ -24,9 +22,11 @@ from splitlab.kinds.criteria.figures import diagrams
 from splitlab.kinds.criteria.published import title
 from splitlab.kinds.criteria.results import CriteriaResults, gathered
 from splitlab.kinds.criteria.sets import StudyCell, columns_on, load_sets
-from splitlab.kinds.criteria.times import stored_times, time_trees, times_in
+from splitlab.kinds.criteria.times import fits, time_trees
 from splitlab.kinds.criteria.work import NUMBERS
-from splitlab.kinds.data_sets.loaded import DataCell, Facts, Loaded, beside, changed_data
+from splitlab.kinds.data_sets.kind import DataSetsKind
+from splitlab.kinds.data_sets.loaded import DataCell, Facts, Loaded, facts_for_manifest
+from splitlab.kinds.data_sets.times import stored_times, times_in
 from splitlab.report.layout import Sheet, Verdict
 from splitlab.report.style import Plot
 from splitlab.sources import source_hash
@@ -37,10 +37,11 @@ from splitlab.trees.formulas import MOST_CLASSES
 from splitlab.trees.grouping import Grouping
 
 
-class Criteria(Kind[CriteriaExperiment, CriteriaResults]):
+class Criteria(DataSetsKind[CriteriaExperiment, CriteriaResults]):
     """Split criteria, compared over data sets."""
 
     Config = CriteriaExperiment
+    NUMBERS = NUMBERS
 
     @cached_property
     def _read(self) -> tuple[list[Loaded], list[str]]:
@@ -65,8 +66,7 @@ class Criteria(Kind[CriteriaExperiment, CriteriaResults]):
     def blocks(self) -> Iterator[Block]:
         """The repetitions of each data set."""
         for cell in self._columns:
-            for repetition in range(self.experiment.repetitions):
-                yield _block(self.experiment, cell, repetition)
+            yield from self._blocks_of(cell)
 
     def columns(self, block: Block) -> tuple[Column, ...]:
         """The criteria, and the ways to treat text columns."""
@@ -113,11 +113,6 @@ class Criteria(Kind[CriteriaExperiment, CriteriaResults]):
             except ValueError as error:
                 raise ConfigError(f"{one.cell.name}: {error}; choose another splitter, or nominal: coded") from None
 
-    def before_run(self, place: Path, session: Session) -> None:
-        """Say of which data sets the stored results are not."""
-        for line in changed_data(place, self.sets):
-            session.remark(f"{line}; they are computed again")
-
     def kept(self, place: Path) -> tuple[Experiment, dict[str, str]]:
         """The catalogue is kept with the results."""
         text = Path(self.experiment.catalogue).read_text(encoding="utf-8")
@@ -126,7 +121,9 @@ class Criteria(Kind[CriteriaExperiment, CriteriaResults]):
 
     def results(self, store: Any, session: Session, *, stored_only: bool = False) -> CriteriaResults:
         """The trees of all repetitions."""
-        results = gathered(self.experiment, [one.facts for one in self.sets], self._blocks_of, store)
+        cells = {cell.label: cell for cell in self._columns}
+        facts = [one.facts for one in self.sets]
+        results = gathered(self.experiment, facts, lambda one: self._blocks_of(cells[one.cell.label]), store)
         if session.out is None and self.experiment.timed_trees:
             results.tree_times = time_trees(self.experiment, self.sets)
         return results
@@ -134,34 +131,33 @@ class Criteria(Kind[CriteriaExperiment, CriteriaResults]):
     def finish(self, results: CriteriaResults, place: Path, session: Session, store: Any, computed: int) -> None:
         """Take times if that is asked for."""
         if self.experiment.timed_trees:
-            results.tree_times = times_in(self.experiment, self.sets, place, computed > 0, session)
+            results.tree_times = times_in(
+                place,
+                computed > 0,
+                session,
+                lambda kept: fits(kept, self.experiment, results.sets),
+                lambda: time_trees(self.experiment, self.sets),
+            )
 
-    def _blocks_of(self, one: Facts) -> list[Block]:
-        cell = next((cell for cell in self.__dict__.get("_columns", {}) if cell.label == one.cell.label), one.cell)
-        return [_block(self.experiment, cell, r) for r in range(self.experiment.repetitions)]
+    def _blocks_of(self, cell: DataCell) -> list[Block]:
+        size = self.experiment.folds * len(NUMBERS)
+        return [Block(cell, repetition, size) for repetition in range(self.experiment.repetitions)]
 
     def load(self, place: Path, session: Session) -> CriteriaResults:
         """The trees whose results are stored; what is to be known of the data sets is in the manifest."""
         kept = read_manifest(place).get("datasets", {})
-        try:
+        with self.lack_explained(place):
             if not kept:
                 raise ValueError("the manifest says nothing of its data sets: no run has come to its end")
             facts = [Facts.of_json(kept[name]) for name in self.experiment.datasets if name in kept]
             store = self.store(place, session.remark, imported=False)
-            results = gathered(self.experiment, facts, self._blocks_of, store)
-        except ValueError as error:
-            how = f"`splitlab run {place}/{CONFIG} --out {place}` computes what is missing"
-            raise ConfigError(f"{place}: {error}; {how}") from None
+            results = gathered(self.experiment, facts, lambda one: self._blocks_of(one.cell), store)
         results.tree_times = stored_times(place) if self.experiment.timed_trees else None
         return results
 
     def manifest(self, results: CriteriaResults) -> dict[str, Any]:
         """The protocol, and what is to be known of the data sets."""
-        near = {folder.resolve() for folder in beside(Path(self.experiment.catalogue))}
-        sets = {
-            one.cell.name: {**asdict(one), "path": one.path if Path(one.path).parent in near else ""}
-            for one in results.sets
-        }
+        sets = facts_for_manifest(Path(self.experiment.catalogue), results.sets)
         return {**super().manifest(results), "repetitions": self.experiment.repetitions, "datasets": sets}
 
     def sheets(self, results: CriteriaResults) -> Sequence[Sheet]:
@@ -205,30 +201,10 @@ class Criteria(Kind[CriteriaExperiment, CriteriaResults]):
             for name in self.experiment.criteria
         )
 
-    def verifiable(self, place: Path, warn: Any) -> Any:
-        """The stored repetitions; data sets that have changed since are said."""
-        try:
-            changed = list(changed_data(place, self.sets))
-        except ValueError as error:
-            raise ConfigError(
-                f"{place}: to verify trees, they are grown again, which takes the data: {error}"
-            ) from None
-        for line in changed:
-            warn(line)
-        return self.store(place, warn)
-
     def block_label(self, block: Block) -> str:
         """Data set and repetition."""
         return f"{block.group.label}, repetition {block.number + 1}"
 
-    def number_label(self, block: Block, name: str, at: int) -> tuple[str, str]:
-        """One of the numbers of a fold."""
-        return "number", f"of fold {at // len(NUMBERS) + 1}, {NUMBERS[at % len(NUMBERS)]}"
-
 
 def _cell(experiment: CriteriaExperiment, one: Loaded) -> StudyCell:
     return StudyCell(**asdict(one.cell), data=one.data, experiment=experiment)
-
-
-def _block(experiment: CriteriaExperiment, cell: DataCell, repetition: int) -> Block:
-    return Block(cell, repetition, experiment.folds * len(NUMBERS))

@@ -16,13 +16,11 @@ from splitlab.kinds.data_sets.catalogue import (
     Dataset,
     catalogue,
     chosen_sets,
-    content,
     found,
-    load,
     located,
     read,
 )
-from splitlab.kinds.data_sets.loaded import DataCell, Facts, Loaded, facts_of, places
+from splitlab.kinds.data_sets.loaded import DataCell, Facts, Loaded, facts_of, places, read_file
 from splitlab.text import ConfigError
 
 SCIKIT_LEARN = "scikit-learn"
@@ -70,9 +68,7 @@ def _read(dataset: Dataset, folders: list[Path], keep: bool) -> Loaded:
         text = csv_of(dataset)
         data = read(dataset, text, SCIKIT_LEARN, keep)
         return Loaded(facts_of(dataset, data, SCIKIT_LEARN, text.encode()), data)
-    path = found(dataset, folders)
-    data = load(dataset, folders, keep)
-    return Loaded(facts_of(dataset, data, path, content(path)), data)
+    return read_file(dataset, folders, keep)
 
 
 def csv_of(dataset: Dataset) -> str:

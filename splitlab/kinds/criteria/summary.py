@@ -266,9 +266,8 @@ def nominal(results: CriteriaResults) -> pd.DataFrame:
     for (group, dataset, criterion), frame in measured[both].groupby(["group", "dataset", "criterion"], sort=False):
         folds = frame.pivot_table("measure", ["repetition", "fold"], "nominal")
         coded, grouped = folds["coded"], folds["grouped"]
-        p = corrected_t_test(grouped, coded, results.experiment.folds).p_value
         nodes = frame.groupby("nominal")["nodes"].mean()
         rows.append((group, dataset, criterion, coded.mean(), grouped.mean(), grouped.mean() - coded.mean(),
-                     2 * min(p, 1 - p), nodes["coded"], nodes["grouped"]))  # fmt: skip
+                     _p_value(folds, "grouped", "coded", results), nodes["coded"], nodes["grouped"]))  # fmt: skip
     columns = ["group", "dataset", "criterion", "coded", "grouped", "difference", "p_corrected", "nodes_coded"]
     return pd.DataFrame(rows, columns=[*columns, "nodes_grouped"])

@@ -9,19 +9,16 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from splitlab.engine.session import Session
-from splitlab.files import as_csv, write_atomically
 from splitlab.kinds.criteria.config import CriteriaExperiment
 from splitlab.kinds.criteria.sets import columns_on
 from splitlab.kinds.criteria.work import Folds, folds_of, grown
-from splitlab.kinds.data_sets.loaded import Loaded
+from splitlab.kinds.data_sets.loaded import Facts, Loaded
+from splitlab.kinds.data_sets.times import fit, mean_and_error
 
-TIMES = "timing.csv"
 COLUMNS = ["dataset", "criterion", "nominal", "trees", "mean_seconds", "standard_error"]
 
 
@@ -36,9 +33,7 @@ def time_trees(experiment: CriteriaExperiment, sets: Iterable[Loaded]) -> pd.Dat
                 began = time.process_time()
                 grown(one.data, experiment, column, [fold], 0)
                 seconds.append(time.process_time() - began)
-            counted = seconds[1:]
-            error = float(np.std(counted, ddof=1)) / len(counted) ** 0.5 if len(counted) > 1 else np.nan
-            rows.append((one.cell.name, *column, len(counted), float(np.mean(counted)), error))
+            rows.append((one.cell.name, *column, *mean_and_error(seconds[1:])))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -49,21 +44,10 @@ def _folds(experiment: CriteriaExperiment, one: Loaded) -> Iterator[tuple[np.nda
         yield from folds
 
 
-def times_in(
-    experiment: CriteriaExperiment, sets: list[Loaded], folder: Path, again: bool, session: Session
-) -> pd.DataFrame:
-    """The times in the folder, or new ones if there are none or others, or trees were grown."""
-    wanted = [(one.cell.name, *c, experiment.timed_trees) for one in sets for c in columns_on(experiment, one.facts)]
-    kept = stored_times(folder)
-    if kept is not None and not again and list(kept[COLUMNS[:4]].itertuples(index=False, name=None)) == wanted:
-        return kept
-    session.remark("taking the time of single trees")
-    times = time_trees(experiment, sets)
-    write_atomically(folder / TIMES, as_csv(times))
-    return times
-
-
-def stored_times(folder: Path) -> pd.DataFrame | None:
-    """The times that a folder holds, if any."""
-    path = folder / TIMES
-    return pd.read_csv(path) if path.is_file() else None
+def fits(times: pd.DataFrame, experiment: CriteriaExperiment, sets: Iterable[Facts]) -> bool:
+    """Whether times taken earlier are those that are asked for."""
+    return fit(
+        times,
+        COLUMNS,
+        [(one.cell.name, *c, experiment.timed_trees) for one in sets for c in columns_on(experiment, one)],
+    )

@@ -15,7 +15,7 @@ from splitlab.kinds.criteria.sets import StudyCell
 from splitlab.kinds.data_sets.catalogue import Data
 from splitlab.trees.criteria import get
 from splitlab.trees.grouping import Grouping
-from splitlab.trees.growing import Examples, Growth, grow
+from splitlab.trees.growing import Examples, Growth, grow, side_by_side
 from splitlab.trees.statistics import roc_auc
 from splitlab.trees.tree import Tree
 
@@ -83,7 +83,7 @@ def growth_of(experiment: CriteriaExperiment, column: Column, repetition: int) -
 
 def grown(data: Data, experiment: CriteriaExperiment, column: Column, folds: Folds, repetition: int) -> Tree:
     """The trees of some folds of a repetition; ``rule: below`` shifts thresholds down by the least step there is."""
-    rows, tree = _side_by_side([train for train, _ in folds])
+    rows, tree = side_by_side([train for train, _ in folds])
     nominal = data.nominal if column[1] == GROUPED else np.zeros_like(data.nominal)
     examples = Examples(np.asfortranarray(data.x[rows]), nominal, data.y[rows], data.k, tree)
     trees = grow(examples, growth_of(experiment, column, repetition))
@@ -95,7 +95,7 @@ def grown(data: Data, experiment: CriteriaExperiment, column: Column, folds: Fol
 def numbers_of(data: Data, experiment: CriteriaExperiment, column: Column, folds: Folds, repetition: int) -> Floats:
     """The NUMBERS of every fold: float64 (folds, NUMBERS)."""
     trees = grown(data, experiment, column, folds, repetition)
-    rows, tree = _side_by_side([test for _, test in folds])
+    rows, tree = side_by_side([test for _, test in folds])
     ends = trees.apply(data.x[rows], root=tree)
     right, shares = trees.majority[ends] == data.y[rows], trees.counts[ends] / trees.counts[ends].sum(1, keepdims=True)
     leaves = np.bincount(trees.root[trees.leaves], minlength=len(folds))
@@ -108,8 +108,3 @@ def numbers_of(data: Data, experiment: CriteriaExperiment, column: Column, folds
         auc = roc_auc(y, shares[here], np.arange(data.k)) if (tested > 0).sum() > 1 else np.nan
         numbers[fold] = of.sum(), len(y), auc, recall.mean(), nodes, leaves[fold], depth
     return numbers
-
-
-def _side_by_side(parts: list[Ints]) -> tuple[Ints, Ints]:
-    """The rows of all parts, and the number of the part of each."""
-    return np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,12 @@ def beside(catalogue: Path) -> list[Path]:
     return [folder, *(Path(path).parent for path in earlier if path)]
 
 
+def facts_for_manifest(catalogue: Path, sets: Iterable[Facts]) -> dict[str, Any]:
+    """What a manifest keeps of data sets; of files only those beside the catalogue have their path there."""
+    near = {folder.resolve() for folder in beside(catalogue)}
+    return {one.cell.name: {**asdict(one), "path": one.path if Path(one.path).parent in near else ""} for one in sets}
+
+
 def places(catalogue: Path, chosen: Path | None = None) -> list[Path]:
     """Where the data of a catalogue are looked for; ``chosen`` first."""
     return folders(chosen, beside(catalogue))
@@ -140,16 +146,20 @@ def places(catalogue: Path, chosen: Path | None = None) -> list[Path]:
 
 def read_set(dataset: Dataset, where: Sequence[Path], n_folds: int, keep: bool = False) -> Loaded:
     """Read a data set from the first of some folders that has it; ValueError where it cannot be cross-validated."""
-    data = load(dataset, where, keep)
-    path = found(dataset, where)
-    one = Loaded(facts_of(dataset, data, path, content(path)), data)
-    counts = np.bincount(data.y)
+    one = read_file(dataset, where, keep)
+    data, counts = one.data, np.bincount(one.data.y)
     if (counts > 0).sum() < 2:
         only = data.classes[int(counts.argmax())]
         raise ValueError(f"{one.facts.path}: column {dataset.target!r}, the target, has one class only, {only!r}")
     if counts.max() < n_folds:
         raise ValueError(f"{dataset.name}: has no class of {n_folds} rows or more, and folds: {n_folds}")
     return one
+
+
+def read_file(dataset: Dataset, where: Sequence[Path], keep: bool = False) -> Loaded:
+    """Read a data set from the first of some folders that has it."""
+    data, path = load(dataset, where, keep), found(dataset, where)
+    return Loaded(facts_of(dataset, data, path, content(path)), data)
 
 
 def facts_of(dataset: Dataset, data: Data, path: Path | str, unpacked: bytes) -> Facts:

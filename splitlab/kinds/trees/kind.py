@@ -7,7 +7,7 @@ small data; so this kind does not compute block by block, but in parts of its ow
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,21 +17,23 @@ import pandas as pd
 from splitlab.engine.blocks import Block, BlockData, Column, Task
 from splitlab.engine.checksums import read_manifest
 from splitlab.engine.config import Experiment
-from splitlab.engine.folder import CONFIG, PUBLISHED, refuse_difference
+from splitlab.engine.folder import PUBLISHED, refuse_difference
 from splitlab.engine.kind import Kind
 from splitlab.engine.planning import PlanRequest
 from splitlab.engine.progress import shown
 from splitlab.engine.session import Session
 from splitlab.engine.store import MemoryStore, Store, remark_outdated
 from splitlab.files import as_csv, write_atomically
-from splitlab.kinds.data_sets.loaded import Facts, Loaded, beside, changed_data, places
+from splitlab.kinds.data_sets.kind import DataSetsKind
+from splitlab.kinds.data_sets.loaded import Facts, Loaded, facts_for_manifest, places
+from splitlab.kinds.data_sets.times import stored_times, times_in
 from splitlab.kinds.trees import page as trees_page
 from splitlab.kinds.trees import published
 from splitlab.kinds.trees.config import CATALOGUE, TreesExperiment
 from splitlab.kinds.trees.plan import plan_text
-from splitlab.kinds.trees.results import TREES, TreesResults, gathered, stored_times, times_in
+from splitlab.kinds.trees.results import TREES, TreesResults, gathered
 from splitlab.kinds.trees.tables import tables_of, text_of, verdict_of, write_tables
-from splitlab.kinds.trees.times import time_trees
+from splitlab.kinds.trees.times import fits, time_trees
 from splitlab.kinds.trees.work import (
     NUMBERS,
     UNIT,
@@ -47,15 +49,16 @@ from splitlab.report import page
 from splitlab.report.layout import Sheet, Verdict
 from splitlab.report.style import Plot
 from splitlab.splitters.summaries import glossary
-from splitlab.text import ConfigError, counted
+from splitlab.text import counted
 
 
-class Trees(Kind[TreesExperiment, TreesResults]):
+class Trees(DataSetsKind[TreesExperiment, TreesResults]):
     """Cross-validated decision trees."""
 
     Config = TreesExperiment
     DISTRIBUTED = False
     UNIT = UNIT
+    NUMBERS = NUMBERS
 
     @cached_property
     def sets(self) -> list[Loaded]:
@@ -111,20 +114,15 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         work = work_of(parts)
         remark_outdated(store, session.remark)
         whole = sum(len(self.columns(block)) for block in self.blocks())
-        if continued and parts and (stored := whole - round(work.runs)):
-            work = replace(work, stored=stored)
-            session.remark(f"{stored:,} of {whole:,} {self.UNIT} are stored; {work.runs:,.0f} to go")
+        if continued and parts:
+            work = replace(work, stored=whole - round(work.runs))
+            self.remark_stored(work, session)
         try:
             with shown(session.say if parts else None, work, self.UNIT, session.workers) as progress:
                 run_parts(parts, self.experiment, store, session.workers, progress)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("finished trials are kept, and the same command continues") from None
         return round(work.runs)
-
-    def before_run(self, place: Path, session: Session) -> None:
-        """Say of which data sets the stored results are not."""
-        for line in changed_data(place, self.sets):
-            session.remark(f"{line}; they are computed again")
 
     def kept(self, place: Path) -> tuple[Experiment, dict[str, str]]:
         """The catalogue is kept with the results, and the authors' trials if they are to be compared."""
@@ -148,15 +146,12 @@ class Trees(Kind[TreesExperiment, TreesResults]):
     def load(self, place: Path, session: Session) -> TreesResults:
         """The trees whose results are stored. What is to be known of the data sets is in the manifest."""
         kept = read_manifest(place).get("datasets", {})
-        try:
+        with self.lack_explained(place):
             for name in self.experiment.datasets:
                 if name not in kept:
                     raise ValueError(f"the manifest says nothing of data set {name}: no run has come to its end")
             facts = [Facts.of_json(kept[name]) for name in self.experiment.datasets]
             results = self._gathered(facts, self.store(place, session.remark), place)
-        except ValueError as error:
-            how = f"`splitlab run {place}/{CONFIG} --out {place}` computes what is missing"
-            raise ConfigError(f"{place}: {error}; {how}") from None
         results.tree_times = stored_times(place) if self.experiment.timed_trees else None
         return results
 
@@ -173,11 +168,7 @@ class Trees(Kind[TreesExperiment, TreesResults]):
 
     def manifest(self, results: TreesResults) -> dict[str, Any]:
         """The protocol, the seeds, and what is to be known of the data sets."""
-        near = {folder.resolve() for folder in beside(Path(self.experiment.catalogue))}
-        sets = {
-            one.cell.name: {**asdict(one), "path": one.path if Path(one.path).parent in near else ""}
-            for one in results.sets
-        }
+        sets = facts_for_manifest(Path(self.experiment.catalogue), results.sets)
         return {**super().manifest(results), "seeds": list(self.experiment.seeds), "datasets": sets}
 
     def files(self, results: TreesResults, place: Path) -> dict[str, str]:
@@ -188,7 +179,13 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         """Write the trees, and take times if that is asked for."""
         write_atomically(place / TREES, results.trees_csv)
         if self.experiment.timed_trees:
-            results.tree_times = times_in(self.experiment, self.sets, place, computed > 0, session)
+            results.tree_times = times_in(
+                place,
+                computed > 0,
+                session,
+                lambda kept: fits(kept, self.experiment, results.sets),
+                lambda: time_trees(self.experiment, self.sets, session.say),
+            )
 
     def sheets(self, results: TreesResults) -> Sequence[Sheet]:
         """Accuracies, tests between splitters, and times."""
@@ -231,22 +228,6 @@ class Trees(Kind[TreesExperiment, TreesResults]):
         """How much is stored, how long the rest takes, and how much disk."""
         return plan_text(self.experiment, request)
 
-    def verifiable(self, place: Path, warn: Any) -> Any:
-        """The stored trials; data sets that have changed since are said."""
-        try:
-            changed = list(changed_data(place, self.sets))
-        except ValueError as error:
-            raise ConfigError(
-                f"{place}: to verify trees, they are grown again, which takes the data: {error}"
-            ) from None
-        for line in changed:
-            warn(line)
-        return self.store(place, warn)
-
     def block_label(self, block: Block) -> str:
         """Data set and trial."""
         return f"{block.group.label}, trial {block.number + 1}"
-
-    def number_label(self, block: Block, name: str, at: int) -> tuple[str, str]:
-        """One of the numbers of a fold."""
-        return "number", f"of fold {at // len(NUMBERS) + 1}, {NUMBERS[at % len(NUMBERS)]}"

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from splitlab.engine.session import Session
 from splitlab.engine.store import MemoryStore, Store
-from splitlab.files import as_csv, write_atomically
-from splitlab.kinds.data_sets.loaded import Facts, Loaded
+from splitlab.files import as_csv
+from splitlab.kinds.data_sets.loaded import Facts
 from splitlab.kinds.splits.results import Results
 from splitlab.kinds.splits.summary import Summary
 from splitlab.kinds.trees.config import TreesExperiment
-from splitlab.kinds.trees.times import TIMES, fits, time_trees
 from splitlab.kinds.trees.work import NUMBERS, stored_numbers
 
 TREES = "trees.csv"
@@ -79,25 +76,6 @@ class TreesResults(Results):
         sums = self.trees.groupby(keys, sort=False)[["correct", "tested", "nodes"]].sum()
         frame = pd.DataFrame({"accuracy": 100.0 * sums["correct"] / sums["tested"]})
         return frame.assign(nodes=sums["nodes"] / self.experiment.folds).reset_index()
-
-
-def times_in(
-    experiment: TreesExperiment, sets: list[Loaded], folder: Path, again: bool, session: Session
-) -> pd.DataFrame:
-    """The times in the folder, or new ones if there are none or others, or trees were grown."""
-    kept = stored_times(folder)
-    if kept is not None and not again and fits(kept, experiment, [one.facts for one in sets]):
-        return kept
-    session.remark("taking the time of single trees")
-    times = time_trees(experiment, sets, session.say)
-    write_atomically(folder / TIMES, as_csv(times))
-    return times
-
-
-def stored_times(folder: Path) -> pd.DataFrame | None:
-    """The times that a folder holds, if any."""
-    path = folder / TIMES
-    return pd.read_csv(path) if path.is_file() else None
 
 
 def gathered(experiment: TreesExperiment, sets: Sequence[Facts], store: Store) -> TreesResults:

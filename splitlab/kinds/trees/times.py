@@ -17,12 +17,12 @@ import pandas as pd
 from splitlab._jit import Ints
 from splitlab.engine.progress import followed
 from splitlab.kinds.data_sets.loaded import Facts, Loaded
+from splitlab.kinds.data_sets.times import fit, mean_and_error
 from splitlab.kinds.trees.config import TreesExperiment
 from splitlab.kinds.trees.work import columns_on, growth_of
 from splitlab.published.program.folds import folds
 from splitlab.trees.growing import Examples, Growth, grow
 
-TIMES = "timing.csv"
 COLUMNS = ["dataset", "impurity", "splitter", "trees", "mean_seconds", "standard_error"]
 
 
@@ -35,8 +35,7 @@ def time_trees(experiment: TreesExperiment, sets: Iterable[Loaded], say: TextIO 
         growth = growth_of(experiment, (impurity, splitter))
         _seconds(one, parts[0], growth)
         seconds = [_seconds(one, part, growth) for part in parts]
-        error = float(np.std(seconds, ddof=1)) / len(seconds) ** 0.5 if len(seconds) > 1 else np.nan
-        rows.append((one.cell.name, impurity, splitter, len(seconds), float(np.mean(seconds)), error))
+        rows.append((one.cell.name, impurity, splitter, *mean_and_error(seconds)))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -45,7 +44,7 @@ def fits(times: pd.DataFrame, experiment: TreesExperiment, sets: Iterable[Facts]
     wanted = [
         (one.cell.name, *column, experiment.timed_trees) for one in sets for column in columns_on(experiment, one)
     ]
-    return list(times.columns) == COLUMNS and list(times[COLUMNS[:4]].itertuples(index=False, name=None)) == wanted
+    return fit(times, COLUMNS, wanted)
 
 
 def _training(experiment: TreesExperiment, one: Loaded) -> Iterator[Ints]:

@@ -16,7 +16,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from splitlab._jit import Floats, Ints
+from splitlab._jit import Floats
 from splitlab.engine.blocks import Block, BlockData, Column, Work, together
 from splitlab.engine.progress import Progress
 from splitlab.engine.store import FolderStore, Store
@@ -31,7 +31,7 @@ from splitlab.splitters.registry import refusal
 from splitlab.text import duration
 from splitlab.trees.criteria import get as get_criterion
 from splitlab.trees.grouping import Grouping
-from splitlab.trees.growing import Examples, Growth, grow
+from splitlab.trees.growing import Examples, Growth, grow, side_by_side
 
 # Of a fold: test examples classified right, and that many in all; nodes; depth; examples with an unseen value.
 NUMBERS = ("correct", "tested", "nodes", "depth", "unseen")
@@ -169,10 +169,10 @@ def compute(part: Part, experiment: TreesExperiment) -> tuple[Part, Floats]:
     data, splits = part.loaded.data, []
     for trial in part.trials:
         splits += folds(data.y, data.k, experiment.seeds[trial], experiment.folds)
-    rows, tree = _side_by_side([train for train, _ in splits])
+    rows, tree = side_by_side([train for train, _ in splits])
     examples = Examples(np.asfortranarray(data.x[rows]), data.nominal, data.y[rows], data.k, tree)
     grown = grow(examples, growth_of(experiment, part.column)).pruned()
-    rows, tree = _side_by_side([test for _, test in splits])
+    rows, tree = side_by_side([test for _, test in splits])
     ends = grown.apply(data.x[rows], True, tree, stop_at_missing=False)
     counted = [
         np.bincount(tree, grown.majority[ends] == data.y[rows], minlength=len(splits)),
@@ -182,11 +182,6 @@ def compute(part: Part, experiment: TreesExperiment) -> tuple[Part, Floats]:
         np.bincount(tree, ~grown.leaves[ends], minlength=len(splits)),
     ]
     return part, np.stack(counted, 1).astype(np.float64).reshape(len(part.trials), -1)
-
-
-def _side_by_side(parts: list[Ints]) -> tuple[Ints, Ints]:
-    """The rows of all parts, and the number of the part of each."""
-    return np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
 
 
 def run_parts(parts: list[Part], experiment: TreesExperiment, store: Store, jobs: int, progress: Progress) -> None:
